@@ -19,6 +19,14 @@ use crate::timestamp::Timestamp;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum SavedEvent {
+    /// The first event of a session: its name, which a file name may not hold.
+    SessionStarted {
+        /// The session.
+        session_id: SessionId,
+        /// When.
+        #[serde(default, deserialize_with = "lenient::field")]
+        at: Timestamp,
+    },
     /// A call was approved and is about to run.
     CallStarted {
         /// The session that owns it.
@@ -73,7 +81,7 @@ impl SavedEvent {
         match self {
             Self::CallStarted { call_id, .. } => Some(call_id),
             Self::CallFinished { result, .. } => Some(&result.call_id),
-            Self::Item { .. } => None,
+            Self::SessionStarted { .. } | Self::Item { .. } => None,
         }
     }
 }
@@ -109,13 +117,21 @@ pub enum EventDiagnostic {
 /// # Errors
 /// [`EventDiagnostic`] says why the line is to be skipped.
 pub fn decode_event(line: &[u8]) -> Result<SavedEvent, EventDiagnostic> {
-    let value: Value = serde_json::from_slice(line)
+    let value = serde_json::from_slice(line)
         .map_err(|error| EventDiagnostic::NotJson { message: error.to_string() })?;
+    decode_event_value(value)
+}
+
+/// Reads one event that is already parsed as JSON.
+///
+/// # Errors
+/// [`EventDiagnostic`] says why it is to be skipped.
+pub fn decode_event_value(value: Value) -> Result<SavedEvent, EventDiagnostic> {
     let Value::Object(fields) = &value else {
         return Err(EventDiagnostic::NotJson { message: "not an object".to_owned() });
     };
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if !["call_started", "call_finished", "item"].contains(&kind.as_str()) {
+    if !["session_started", "call_started", "call_finished", "item"].contains(&kind.as_str()) {
         return Err(EventDiagnostic::UnknownType { kind });
     }
     serde_json::from_value(value)
