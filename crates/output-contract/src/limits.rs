@@ -42,6 +42,10 @@ pub const MAX_PAGE_BYTES: u64 = 2 * 1024 * 1024;
 pub const DEFAULT_PAGE_BYTES: u64 = 102_400;
 /// Smallest `[read] page_bytes`: one code point must fit.
 pub const MIN_PAGE_BYTES: u64 = 4;
+/// Largest `[read] page_bytes`: a page of this size fits a self-paginating
+/// result whatever its bytes decode to (three bytes of text for one) and with
+/// the numbers of its lines.
+pub const MAX_DEFAULT_PAGE_BYTES: u64 = 512 * 1024;
 
 /// Default of `[capture] max_stream_bytes`.
 pub const DEFAULT_MAX_STREAM_BYTES: u64 = 256 * 1024 * 1024;
@@ -63,6 +67,9 @@ pub const MAX_EMITTED_MESSAGES: usize = 16;
 pub const MAX_EMITTED_BYTES: usize = 256 * 1024;
 /// Largest result of a self-paginating tool, in bytes.
 pub const MAX_SELF_PAGINATING_BYTES: usize = 2 * 1024 * 1024;
+/// What a self-paginating result may have beside that, in bytes: the note that
+/// says how to continue, which may quote a long path.
+pub const SELF_PAGINATING_NOTE_BYTES: usize = 32 * 1024;
 /// Largest metadata of one result, in bytes of compact JSON.
 pub const MAX_METADATA_BYTES: usize = 64 * 1024;
 /// Longest title, in bytes.

@@ -37,7 +37,7 @@ pub struct ToolResult {
     #[serde(default, deserialize_with = "lenient::field", skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// That output is missing, and the weightiest reason.
-    #[serde(default, deserialize_with = "lenient::field", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "lenient::field")]
     pub incomplete: Option<Incomplete>,
     /// What was stored, and how much of it was shown.
     pub output: ResultOutput,
@@ -86,7 +86,7 @@ pub struct ResultOutput {
     pub kind: OutputKind,
     /// The digest of the manifest of named streams; `None` for other kinds and
     /// where it could not be stored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub manifest: Option<Digest>,
     /// One record a channel, in declaration order; none for a page.
     #[serde(default)]
@@ -111,13 +111,13 @@ pub enum OutputKind {
 #[serde(rename_all = "camelCase")]
 pub struct StreamRecord {
     /// The stream's name; a single output has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub name: Option<StreamName>,
     /// Where to read it; `None` where nothing could be stored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub artifact: Option<ArtifactUri>,
     /// The digest of its bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub sha256: Option<Digest>,
     /// Bytes stored.
     pub bytes: u64,
@@ -125,7 +125,7 @@ pub struct StreamRecord {
     #[serde(default, deserialize_with = "lenient::field")]
     pub lines: u64,
     /// Bytes produced; unknown after a crash.
-    #[serde(default, deserialize_with = "lenient::field", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "lenient::field")]
     pub seen_bytes: Option<u64>,
     /// Bytes shown in the preview.
     #[serde(default, deserialize_with = "lenient::field")]
@@ -134,13 +134,13 @@ pub struct StreamRecord {
     #[serde(default, deserialize_with = "lenient::field")]
     pub truncated: bool,
     /// The zero-based first line that the head does not wholly show.
-    #[serde(default, deserialize_with = "lenient::field", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "lenient::field")]
     pub next_offset: Option<u64>,
     /// How many bytes of that line the head shows.
-    #[serde(default, deserialize_with = "lenient::field", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "lenient::field")]
     pub next_byte_offset: Option<u64>,
     /// That this stream is not all that was produced.
-    #[serde(default, deserialize_with = "lenient::field", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "lenient::field")]
     pub incomplete: Option<Incomplete>,
     /// Whether the preview is a summary because the bytes are no text.
     #[serde(default, deserialize_with = "lenient::field", skip_serializing_if = "is_false")]
