@@ -1,0 +1,76 @@
+//! The lock of one capture.
+
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::directory::{Directory, set_mode};
+use crate::error::FileError;
+
+/// The suffix of lock files.
+pub(super) const LOCK_SUFFIX: &str = ".lock";
+
+/// A held lock: while it lives, the capture is nobody else's.
+#[derive(Debug)]
+pub(super) struct CaptureLock {
+    fd: OwnedFd,
+    name: String,
+}
+
+/// How taking a lock ended.
+#[derive(Debug)]
+pub(super) enum Taken {
+    /// It is ours.
+    Held(CaptureLock),
+    /// Someone else has it.
+    Busy,
+    /// The lock file is missing, or was removed while we took it.
+    Gone,
+}
+
+impl CaptureLock {
+    /// The name of the lock file.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Takes the lock of the capture `id` without waiting; `create` makes the
+    /// lock file where it is missing.
+    pub(super) fn take(root: &Directory, id: &str, create: bool) -> Result<Taken, FileError> {
+        let name = format!("{id}{LOCK_SUFFIX}");
+        let mut flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        flags.set(OFlags::CREATE, create);
+        let fd = match rustix::fs::openat(root, &name, flags, Mode::from_raw_mode(0o600)) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT) => return Ok(Taken::Gone),
+            Err(errno) => return Err(root.fail("open", &name, errno)),
+        };
+        if create {
+            set_mode(&fd, 0o600).map_err(|errno| root.fail("set the mode of", &name, errno))?;
+        }
+        match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Ok(Taken::Busy),
+            Err(errno) => return Err(root.fail("lock", &name, errno)),
+        }
+        let lock = Self { fd, name };
+        // Whoever cleaned up may have unlinked it between open and lock.
+        let ours = rustix::fs::fstat(&lock.fd)
+            .map_err(|errno| root.fail("look at", &lock.name, errno))?;
+        match root.stat(&lock.name)? {
+            Some(found) if (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino) => {
+                Ok(Taken::Held(lock))
+            }
+            _ => Ok(Taken::Gone),
+        }
+    }
+}
+
+impl Drop for CaptureLock {
+    fn drop(&mut self) {
+        // Closing would do, were it not for a child between fork and exec that
+        // still has the handle.
+        let _ = rustix::fs::flock(&self.fd, FlockOperation::Unlock);
+    }
+}

@@ -1,0 +1,189 @@
+//! The directory of all captures.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use uuid::Uuid;
+
+use super::dead::DeadCapture;
+use super::directory::Directory;
+use super::error::CaptureError;
+use super::lock::{CaptureLock, LOCK_SUFFIX, Taken};
+use super::meta::CaptureMeta;
+use super::Capture;
+use crate::durability::Durability;
+use crate::error::FileError;
+
+/// How often a new name is tried where a lock cannot be had at once.
+const TRIES: usize = 16;
+
+/// Where captures are made and found again.
+#[derive(Debug, Clone)]
+pub struct CaptureRoot {
+    dir: Utf8PathBuf,
+    durability: Durability,
+}
+
+impl CaptureRoot {
+    /// Captures in `dir`, which is made at the first of them.
+    pub const fn new(dir: Utf8PathBuf, durability: Durability) -> Self {
+        Self { dir, durability }
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Utf8Path {
+        &self.dir
+    }
+
+    /// Makes a new capture, locks it, and writes down what it is of.
+    ///
+    /// # Errors
+    /// [`CaptureError`] where a file cannot be made or locked.
+    pub fn create(&self, meta: &CaptureMeta) -> Result<Capture, CaptureError> {
+        let root = Arc::new(Directory::open_or_create(&self.dir)?);
+        for _ in 0..TRIES {
+            let id = Uuid::now_v7().to_string();
+            // Whoever looks for dead captures may hold or remove the new lock
+            // for a moment; another name is as good.
+            let Taken::Held(lock) = CaptureLock::take(&root, &id, true)? else { continue };
+            let dir = match described_dir(&root, &id, meta) {
+                Ok(dir) => dir,
+                Err(error) => {
+                    // Nothing was captured: leave as little as a full disk allows.
+                    let _ = root.open_dir(&id).map(|dir| root.remove_capture(dir, &lock));
+                    let _ = root.unlink(lock.name());
+                    return Err(error);
+                }
+            };
+            return Ok(Capture {
+                root,
+                dir,
+                lock: Arc::new(lock),
+                meta: meta.clone(),
+                durability: self.durability,
+            });
+        }
+        Err(CaptureError::Contended { path: self.dir.clone() })
+    }
+
+    /// Takes over the captures whose process is gone and that say what they
+    /// are of. Each is locked while its [`DeadCapture`] lives.
+    ///
+    /// # Errors
+    /// [`CaptureError::File`] where the directory cannot be read.
+    pub fn dead(&self) -> Result<Vec<DeadCapture>, CaptureError> {
+        let Some(root) = self.open()? else { return Ok(Vec::new()) };
+        let mut dead = Vec::new();
+        for id in capture_ids(&root)? {
+            let Taken::Held(lock) = CaptureLock::take(&root, &id, true)? else { continue };
+            let Some(dir) = root.find_dir(&id)? else {
+                // Its owner removed it since it was listed.
+                root.unlink(lock.name())?;
+                continue;
+            };
+            let Some(meta) = CaptureMeta::read(&dir) else { continue };
+            dead.push(DeadCapture::new(Arc::clone(&root), dir, lock, meta, self.durability));
+        }
+        Ok(dead)
+    }
+
+    /// What is being captured right now, by any process. A capture that is
+    /// being made or cleaned up may be left out.
+    ///
+    /// # Errors
+    /// [`CaptureError::File`] where the directory cannot be read.
+    pub fn live(&self) -> Result<Vec<CaptureMeta>, CaptureError> {
+        let Some(root) = self.open()? else { return Ok(Vec::new()) };
+        let mut live = Vec::new();
+        for id in capture_ids(&root)? {
+            if let Taken::Busy = CaptureLock::take(&root, &id, false)?
+                && let Some(dir) = root.find_dir(&id)?
+            {
+                live.extend(CaptureMeta::read(&dir));
+            }
+        }
+        Ok(live)
+    }
+
+    /// Removes captures that no process holds, that do not say what they are
+    /// of, and whose files are all older than `before`: a point in time as the
+    /// file system counts it, since the Unix epoch. Returns how many there
+    /// were; in a `dry_run` they stay.
+    ///
+    /// # Errors
+    /// [`CaptureError::File`] where the directory cannot be read or cleaned.
+    pub fn remove_orphans(&self, before: Duration, dry_run: bool) -> Result<u64, CaptureError> {
+        let Some(root) = self.open()? else { return Ok(0) };
+        let mut removed = 0;
+        for id in capture_ids(&root)? {
+            if !is_older(&root, &id, before)? {
+                continue;
+            }
+            let lock = match CaptureLock::take(&root, &id, !dry_run)? {
+                Taken::Held(lock) => Some(lock),
+                Taken::Busy => continue,
+                Taken::Gone => None,
+            };
+            match (root.find_dir(&id)?, lock) {
+                (Some(dir), _) if CaptureMeta::read(&dir).is_some() => {}
+                (Some(_), _) if dry_run => removed += 1,
+                (Some(dir), Some(lock)) => {
+                    root.remove_capture(dir, &lock)?;
+                    removed += 1;
+                }
+                (None, Some(lock)) if !dry_run => root.unlink(lock.name())?,
+                _ => {}
+            }
+        }
+        Ok(removed)
+    }
+
+    fn open(&self) -> Result<Option<Arc<Directory>>, FileError> {
+        match Directory::open(&self.dir) {
+            Ok(root) => Ok(Some(Arc::new(root))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Makes the directory of a new capture, with its description.
+fn described_dir(
+    root: &Directory,
+    id: &str,
+    meta: &CaptureMeta,
+) -> Result<Directory, CaptureError> {
+    let dir = root.create_dir(id)?;
+    meta.write(&dir)?;
+    Ok(dir)
+}
+
+/// The ids of all captures of which a directory or a lock file exists, oldest
+/// first.
+fn capture_ids(root: &Directory) -> Result<BTreeSet<String>, FileError> {
+    Ok(root
+        .names()?
+        .iter()
+        .map(|name| name.strip_suffix(LOCK_SUFFIX).unwrap_or(name))
+        .filter(|id| Uuid::try_parse(id).is_ok_and(|uuid| uuid.to_string() == *id))
+        .map(str::to_owned)
+        .collect())
+}
+
+/// Whether neither lock file nor directory was changed at `before` or later.
+fn is_older(root: &Directory, id: &str, before: Duration) -> Result<bool, FileError> {
+    for name in [id, &format!("{id}{LOCK_SUFFIX}")] {
+        if let Some(stat) = root.stat(name)? {
+            let changed = Duration::new(
+                u64::try_from(stat.st_mtime).unwrap_or(0),
+                u32::try_from(stat.st_mtime_nsec).unwrap_or(0),
+            );
+            if changed >= before {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}

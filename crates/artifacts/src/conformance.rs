@@ -1,0 +1,1 @@
+//! The clauses that every store keeps, one function each.

@@ -1,0 +1,1 @@
+//! Captures on a real file system.
