@@ -1,0 +1,77 @@
+//! What is presented of a finished call, and who may change it.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+use output_contract::{ArtifactUri, StreamName};
+use output_retention::{Ending, Hints, Limits, Preview, Rendered, StreamView, render};
+
+use crate::approve::CallInfo;
+
+/// Changes what is presented of a finished call, and nothing else: status,
+/// stored output, display and metadata are settled before.
+///
+/// Listeners form a waterfall in registration order; each gets what the one
+/// before it returned. One that fails returns what it got. Dropping the future
+/// leaves the presentation as it was.
+#[async_trait]
+pub trait PostExecute: Debug + Send + Sync {
+    /// Returns what is to be presented.
+    async fn apply(&self, call: &CallInfo, presentation: Presentation) -> Presentation;
+}
+
+/// What is presented of a call's output.
+#[derive(Debug, Clone)]
+pub enum Presentation {
+    /// A single output that was supplied at once and is still whole.
+    Full {
+        /// The output, exactly as supplied.
+        text: String,
+        /// What is presented where nothing replaces it.
+        otherwise: CallPreview,
+    },
+    /// Bounded previews, which can be rendered smaller.
+    Preview(CallPreview),
+    /// Text that takes the place of the rendering.
+    Replaced(String),
+}
+
+/// The previews of a call, as data.
+#[derive(Debug, Clone)]
+pub struct CallPreview {
+    /// One entry a channel, in declaration order.
+    pub streams: Vec<PreviewStream>,
+    /// The limits that are in force.
+    pub limits: Limits,
+    /// How the call ended.
+    pub ending: Ending,
+    /// The form of hints that works for the reader.
+    pub hints: Hints,
+}
+
+/// The preview of one channel.
+#[derive(Debug, Clone)]
+pub struct PreviewStream {
+    /// Its name; a single output has none.
+    pub name: Option<StreamName>,
+    /// What is kept of its text.
+    pub preview: Preview,
+    /// Where the whole of it is; `None` where it could not be stored.
+    pub artifact: Option<ArtifactUri>,
+}
+
+impl CallPreview {
+    /// Renders within `limits`, which may be smaller than the ones in force.
+    pub fn render(&self, limits: &Limits) -> Rendered {
+        let views: Vec<StreamView<'_>> = self
+            .streams
+            .iter()
+            .map(|stream| StreamView {
+                name: stream.name.as_ref(),
+                preview: &stream.preview,
+                artifact: stream.artifact.as_ref(),
+            })
+            .collect();
+        render(&views, limits, &self.ending, &self.hints)
+    }
+}
