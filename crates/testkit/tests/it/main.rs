@@ -1,0 +1,9 @@
+//! The test backends keep the contracts of their seams.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod corpus;
+mod faults;
+mod publish;
+mod scripts;
+mod store;
