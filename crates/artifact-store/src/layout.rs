@@ -1,0 +1,199 @@
+//! Where everything lies, and how an empty directory becomes a store.
+//!
+//! ```text
+//! store.json                        {"store_id": …, "format": 1}
+//! locks/gc  locks/sweep             flock files, never unlinked
+//! blobs/sha256/ab/<64 hex>          0444, exactly the bytes
+//! manifests/sha256/ab/<64 hex>      0444
+//! index/sha256/ab/<64 hex>          0444, sidecars of blobs over 256 KiB
+//! leases/<uuid>                     module `lease`
+//! roots/<sha256 of the owner>       module `roots`
+//! captures/<uuid>/… <uuid>.lock     crate `artifacts`, module `capture`
+//! trash/<uuid>/…                    on its way out, nobody's
+//! quarantine/                       reserved
+//! ```
+//!
+//! Directories are 0700, files 0600 until they are complete.
+//!
+//! History: format 1 is the first. A newer one is read, as far as it has the
+//! same layout, and never written.
+
+use artifacts::{Durability, FileError};
+use camino::Utf8Path;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::roots::Roots;
+use crate::shelf::Shelf;
+use crate::tree::{Dir, current_user};
+
+/// The format that this crate writes.
+pub(crate) const STORE_FORMAT: u64 = 1;
+
+const DESCRIPTION: &str = "store.json";
+const DIRECTORIES: [&str; 9] =
+    ["locks", "blobs", "manifests", "index", "leases", "roots", "captures", "trash", "quarantine"];
+const LOCKS: [&str; 2] = [GC_LOCK, SWEEP_LOCK];
+const SHELVES: [&str; 3] = ["blobs", "manifests", "index"];
+const ALGORITHM: &str = "sha256";
+const MAX_DESCRIPTION_BYTES: u64 = 4096;
+
+/// Held by the collector, one at a time.
+pub(crate) const GC_LOCK: &str = "gc";
+/// Held shared to link, exclusive to sweep.
+pub(crate) const SWEEP_LOCK: &str = "sweep";
+
+/// `store.json`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Description {
+    store_id: String,
+    format: u64,
+}
+
+/// The open directories of a store.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    pub(crate) store_id: String,
+    pub(crate) format: u64,
+    pub(crate) locks: Dir,
+    pub(crate) blobs: Shelf,
+    pub(crate) manifests: Shelf,
+    pub(crate) index: Shelf,
+    pub(crate) leases: Dir,
+    pub(crate) roots: Roots,
+    pub(crate) captures: Dir,
+    pub(crate) trash: Dir,
+}
+
+impl Layout {
+    /// Opens the store at `path`, and makes one where there is nothing.
+    pub(crate) fn open(
+        path: &Utf8Path,
+        durability: Durability,
+        allow_network_fs: bool,
+    ) -> Result<Self, StoreError> {
+        let root = match Dir::open_root(path)? {
+            Some(root) => root,
+            None => {
+                Dir::create_root(path)?;
+                Dir::open_root(path)?.ok_or_else(|| vanished(path))?
+            }
+        };
+        check_root(&root, allow_network_fs)?;
+        let description = match read_description(&root)? {
+            Some(description) => {
+                if durability.waits() {
+                    // Whoever made the store may not have come to this yet.
+                    root.sync()?;
+                }
+                description
+            }
+            None => create(&root, durability)?,
+        };
+        let shelf = |name| Ok::<_, FileError>(Shelf::new(root.dir(name)?.dir(ALGORITHM)?));
+        Ok(Self {
+            store_id: description.store_id,
+            format: description.format,
+            locks: root.dir("locks")?,
+            blobs: shelf("blobs")?,
+            manifests: shelf("manifests")?,
+            index: shelf("index")?,
+            leases: root.dir("leases")?,
+            roots: Roots::new(root.dir("roots")?, durability),
+            captures: root.dir("captures")?,
+            trash: root.dir("trash")?,
+        })
+    }
+}
+
+fn vanished(path: &Utf8Path) -> FileError {
+    FileError::new("open", path, std::io::Error::from(std::io::ErrorKind::NotFound))
+}
+
+fn check_root(root: &Dir, allow_network_fs: bool) -> Result<(), StoreError> {
+    let (stat, user) = (root.own_stat()?, current_user());
+    let path = root.path().to_owned();
+    if stat.owner != user {
+        return Err(StoreError::ForeignOwner { path, owner: stat.owner, user });
+    }
+    match root.untrusted_file_system()? {
+        Some(kind) if !allow_network_fs => Err(StoreError::NetworkFileSystem { path, kind }),
+        _ => Ok(()),
+    }
+}
+
+fn read_description(root: &Dir) -> Result<Option<Description>, StoreError> {
+    let Some(file) = root.open_read(DESCRIPTION)? else { return Ok(None) };
+    let json = file.read_up_to(MAX_DESCRIPTION_BYTES)?;
+    let description = serde_json::from_slice(&json)
+        .map_err(|source| StoreError::Description { path: file.path().to_owned(), source })?;
+    let stat = root.own_stat()?;
+    if stat.mode & 0o022 != 0 {
+        return Err(StoreError::OpenToOthers { path: root.path().to_owned(), mode: stat.mode });
+    }
+    Ok(Some(description))
+}
+
+/// Makes all directories, then the description: where it is, all else is.
+fn create(root: &Dir, durability: Durability) -> Result<Description, StoreError> {
+    if let Some(entry) = root.names()?.into_iter().find(|name| !is_ours(name)) {
+        return Err(StoreError::NotAStore { path: root.path().to_owned(), entry });
+    }
+    root.make_private()?;
+    for name in DIRECTORIES {
+        let dir = root.make_dir(name)?;
+        if SHELVES.contains(&name) {
+            dir.make_dir(ALGORITHM)?;
+        }
+        if name == "locks" {
+            for lock in LOCKS {
+                dir.create_new(lock)?;
+            }
+        }
+        if durability.waits() {
+            dir.sync()?;
+        }
+    }
+    if durability.waits() {
+        root.sync()?;
+        if let Some(parent) = root.path().parent()
+            && let Some(parent) = Dir::open_root(parent)?
+        {
+            parent.sync()?;
+        }
+    }
+    let description = Description { store_id: Uuid::new_v4().to_string(), format: STORE_FORMAT };
+    let temporary = format!("{DESCRIPTION}.{}", description.store_id);
+    let json = serde_json::to_vec(&description).expect("a text and a number are JSON");
+    let written = write_description(root, &temporary, &json, durability);
+    root.unlink(&temporary)?;
+    if written? {
+        return Ok(description);
+    }
+    // Someone else was faster: theirs is the one.
+    read_description(root)?.ok_or_else(|| vanished(&root.path().join(DESCRIPTION)).into())
+}
+
+fn write_description(
+    root: &Dir,
+    temporary: &str,
+    json: &[u8],
+    durability: Durability,
+) -> Result<bool, FileError> {
+    let file = root.create_new(temporary)?.ok_or_else(|| vanished(root.path()))?;
+    file.append(json)?;
+    if durability.waits() {
+        file.sync()?;
+    }
+    let ours = root.link(temporary, root, DESCRIPTION)?;
+    if durability.waits() {
+        root.sync()?;
+    }
+    Ok(ours)
+}
+
+/// Whether an interrupted creation may have left `name`.
+fn is_ours(name: &str) -> bool {
+    DIRECTORIES.contains(&name) || name.starts_with(DESCRIPTION)
+}

@@ -1,0 +1,195 @@
+//! The store that a program opens.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use artifacts::{
+    CaptureRoot, CollectError, CollectOptions, CollectReport, Durability, OpenError, Publication,
+    PublishError, RetainedCall, RootError,
+};
+use camino::Utf8Path;
+use output_contract::limits::DEFAULT_STORE_GRACE_SECS;
+use output_contract::{ArtifactUri, CallId, Digest, SessionId};
+
+use crate::artifact::{self, StoredArtifact};
+use crate::error::{NewerFormat, StoreError};
+use crate::guard::StoreGuard;
+use crate::layout::{Layout, STORE_FORMAT};
+use crate::lease::LeaseBook;
+use crate::roots::OwnerRoots;
+use crate::{borrow, collect, publish};
+
+/// How a store is opened.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// What it survives.
+    pub durability: Durability,
+    /// How long a collection leaves alone what is referred to by nothing.
+    pub grace: Duration,
+    /// Open it on NFS, SMB, 9p, virtiofs or FUSE too, where locks and links
+    /// may mean less than the store needs.
+    pub allow_network_fs: bool,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Durable,
+            grace: Duration::from_secs(DEFAULT_STORE_GRACE_SECS),
+            allow_network_fs: false,
+        }
+    }
+}
+
+/// An artifact store in one local directory, shared by many processes.
+///
+/// It blocks. Clones are the same open store; each process opens its own.
+#[derive(Debug, Clone)]
+pub struct LocalStore {
+    inner: Arc<Inner>,
+}
+
+/// What all parts of an open store share.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) layout: Layout,
+    pub(crate) options: StoreOptions,
+    pub(crate) captures: CaptureRoot,
+    pub(crate) leases: LeaseBook,
+}
+
+impl Inner {
+    /// A newer format is read and not written.
+    pub(crate) fn check_writable(&self) -> Result<(), NewerFormat> {
+        let format = self.layout.format;
+        if format > STORE_FORMAT {
+            return Err(NewerFormat { format, supported: STORE_FORMAT });
+        }
+        Ok(())
+    }
+
+    fn check_roots_writable(&self) -> Result<(), RootError> {
+        self.check_writable().map_err(|NewerFormat { format, supported }| RootError::NewerFormat {
+            format,
+            supported,
+        })
+    }
+
+    /// Records that `call` retains `digests`.
+    pub(crate) fn retain(
+        &self,
+        owner: &SessionId,
+        call: &CallId,
+        digests: &[Digest],
+    ) -> Result<(), RootError> {
+        self.check_roots_writable()?;
+        self.layout.roots.retain(owner, call, digests)
+    }
+}
+
+impl LocalStore {
+    /// Opens the store in the directory `root`, and makes one where there is
+    /// none or an empty directory.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the directory is someone else's, holds something
+    /// else, lies on a network file system, or cannot be read or made.
+    pub fn open(root: &Utf8Path, options: StoreOptions) -> Result<Self, StoreError> {
+        let root = camino::absolute_utf8(root)
+            .map_err(|source| artifacts::FileError::new("find", root, source))?;
+        let layout = Layout::open(&root, options.durability, options.allow_network_fs)?;
+        let captures = CaptureRoot::new(root.join("captures"), options.durability);
+        Ok(Self {
+            inner: Arc::new(Inner { layout, options, captures, leases: LeaseBook::default() }),
+        })
+    }
+
+    /// The id that the store was given when it was made.
+    pub fn id(&self) -> &str {
+        &self.inner.layout.store_id
+    }
+
+    /// The options that it was opened with.
+    pub fn options(&self) -> &StoreOptions {
+        &self.inner.options
+    }
+
+    /// Where captures for this store are made.
+    pub fn captures(&self) -> &CaptureRoot {
+        &self.inner.captures
+    }
+
+    /// Stores sealed captures of [`captures`](Self::captures), and the manifest
+    /// that names them. The captures stay as they are and can be removed once
+    /// the guard has been retained.
+    ///
+    /// # Errors
+    /// [`PublishError`]; then nothing is stored that a collection would not
+    /// remove.
+    pub fn publish(&self, publication: &Publication) -> Result<StoreGuard, PublishError> {
+        publish::publish(&self.inner, publication)
+    }
+
+    /// Protects what is stored, by digest alone: a blob, or a manifest with its
+    /// streams. Checks that all is there and has its size; the bytes are
+    /// verified when they are read.
+    ///
+    /// # Errors
+    /// [`OpenError`] where something is missing, torn or unreadable.
+    pub fn borrow(&self, digest: Digest) -> Result<StoreGuard, OpenError> {
+        borrow::borrow(&self.inner, digest)
+    }
+
+    /// Opens what `uri` names: a blob or a manifest as they are, or a stream of
+    /// a manifest.
+    ///
+    /// # Errors
+    /// [`OpenError`] tells unknown, not named, unknown stream and corrupt
+    /// apart.
+    pub fn open_artifact(&self, uri: &ArtifactUri) -> Result<StoredArtifact, OpenError> {
+        artifact::open(&self.inner, uri)
+    }
+
+    /// Releases one call of an owner, or, without one, the whole owner. What
+    /// is not retained is released already.
+    ///
+    /// # Errors
+    /// [`RootError`]; nothing is released then.
+    pub fn release(&self, owner: &SessionId, call: Option<&CallId>) -> Result<(), RootError> {
+        self.inner.check_roots_writable()?;
+        self.inner.layout.roots.release(owner, call)
+    }
+
+    /// All calls that retain something, by owner.
+    ///
+    /// # Errors
+    /// [`RootError`] where an owner's record cannot be read.
+    pub fn retained(&self) -> Result<Vec<RetainedCall>, RootError> {
+        let mut calls = Vec::new();
+        for name in self.inner.layout.roots.names()? {
+            calls.extend(
+                self.inner.layout.roots.read(&name)?.into_iter().flat_map(OwnerRoots::into_calls),
+            );
+        }
+        calls.sort_by(|a, b| (&a.owner, a.at, &a.call).cmp(&(&b.owner, b.at, &b.call)));
+        Ok(calls)
+    }
+
+    /// The calls of one owner that retain something.
+    ///
+    /// # Errors
+    /// [`RootError`] where the owner's record cannot be read.
+    pub fn retained_by(&self, owner: &SessionId) -> Result<Vec<RetainedCall>, RootError> {
+        let roots = self.inner.layout.roots.read_owner(owner)?;
+        Ok(roots.into_iter().flat_map(OwnerRoots::into_calls).collect())
+    }
+
+    /// Removes what nothing refers to.
+    ///
+    /// # Errors
+    /// [`CollectError`] where any root, lease or manifest cannot be read: then
+    /// nothing is removed.
+    pub fn collect(&self, options: &CollectOptions) -> Result<CollectReport, CollectError> {
+        collect::collect(&self.inner, options)
+    }
+}

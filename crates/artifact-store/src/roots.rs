@@ -1,0 +1,248 @@
+//! Roots: what calls retain, one append-only file per owner.
+//!
+//! The file of an owner is named by the SHA-256 of its id. Its lines (module
+//! `record`) are:
+//!
+//! ```json
+//! {"type":"owner","version":1,"owner":"<session id>"}
+//! {"type":"retain","call":"<call id>","digests":["<64 hex>", …],"at":<ms since 1970>}
+//! {"type":"release","call":"<call id>"}
+//! {"type":"release_all"}
+//! ```
+//!
+//! History: version 1 is the first; another one is unreadable, so that a
+//! collector deletes nothing.
+//!
+//! A call retains the union of all that was recorded for it since it was last
+//! released. Appends happen under the file's own lock, after which the name
+//! must still be that of the locked file: a collector may have replaced or
+//! removed it, and only a collector does.
+
+mod owner;
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use artifacts::error::BackendError;
+use artifacts::hash::digest_of;
+use artifacts::{Durability, FileError, FileId, RetainedCall, RootError};
+use output_contract::{CallId, Digest, SessionId, Timestamp};
+
+use self::owner::RootRecord;
+use crate::lock::{Collector, Locked};
+use crate::record;
+use crate::tree::{Dir, File, LockMode};
+
+pub(crate) use self::owner::OwnerRoots;
+
+const MAX_ROOTS_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// The roots directory.
+#[derive(Debug)]
+pub(crate) struct Roots {
+    dir: Dir,
+    durability: Durability,
+    /// Files whose name this process has brought to the medium.
+    synced: Mutex<HashSet<FileId>>,
+}
+
+/// The name of the file of `owner`.
+fn file_name(owner: &SessionId) -> String {
+    digest_of(owner.as_str().as_bytes()).to_string()
+}
+
+impl Roots {
+    pub(crate) fn new(dir: Dir, durability: Durability) -> Self {
+        Self { dir, durability, synced: Mutex::default() }
+    }
+
+    /// Records that `call` retains `digests`; durable when it returns, where
+    /// the store is.
+    pub(crate) fn retain(
+        &self,
+        owner: &SessionId,
+        call: &CallId,
+        digests: &[Digest],
+    ) -> Result<(), RootError> {
+        let file = self.lock_to_append(&file_name(owner), true)?.expect("made where it is missing");
+        // Its own clock is the only one the store looks at.
+        let at = Timestamp(file.0.touch()?.changed.as_millis() as u64);
+        let record = RootRecord::Retain { call: call.clone(), digests: digests.to_vec(), at };
+        self.append(&file.0, owner, &record)
+    }
+
+    /// Records that `call`, or all calls of `owner`, retain nothing.
+    pub(crate) fn release(
+        &self,
+        owner: &SessionId,
+        call: Option<&CallId>,
+    ) -> Result<(), RootError> {
+        let Some(file) = self.lock_to_append(&file_name(owner), false)? else { return Ok(()) };
+        let record = match call {
+            Some(call) => RootRecord::Release { call: call.clone() },
+            None => RootRecord::ReleaseAll,
+        };
+        self.append(&file.0, owner, &record)
+    }
+
+    /// Appends one record to a locked file, whole or not at all.
+    fn append(&self, file: &File, owner: &SessionId, record: &RootRecord) -> Result<(), RootError> {
+        let bytes = read_file(file)?;
+        let mut lines = Vec::new();
+        if bytes.last().is_some_and(|last| *last != b'\n') {
+            lines = record::close_torn_tail();
+        }
+        match owner::parse(&bytes).map_err(|source| unreadable(file, source))? {
+            Some(roots) if roots.owner() == owner => {}
+            Some(_) => return Err(unreadable(file, "it is another owner's")),
+            None => lines.extend(record::encode(&RootRecord::first(owner))),
+        }
+        lines.extend(record::encode(record));
+        file.append(&lines)?;
+        if self.durability.waits() {
+            let synced = file.sync().and_then(|()| self.sync_name(file));
+            if let Err(error) = synced {
+                // It may or may not be on the medium; it must not seem to be.
+                file.cut_back(bytes.len() as u64);
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn sync_name(&self, file: &File) -> Result<(), FileError> {
+        let id = file.stat()?.id;
+        let known = || self.synced.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known().contains(&id) {
+            self.dir.sync()?;
+            known().insert(id);
+        }
+        Ok(())
+    }
+
+    /// Locks the file called `name` to change it; `None` where there is none
+    /// and it is not to be made.
+    fn lock_to_append(&self, name: &str, create: bool) -> Result<Option<Locked>, FileError> {
+        self.lock(LockMode::Exclusive, name, || {
+            loop {
+                match self.dir.open_append(name)? {
+                    None if create => {}
+                    found => return Ok(found),
+                }
+                // Someone else may be making it at the same time.
+                if let Some(made) = self.dir.create_new(name)? {
+                    return Ok(Some(made));
+                }
+            }
+        })
+    }
+
+    /// Locks the file that `open` opens, which must still be called `name` then.
+    fn lock(
+        &self,
+        mode: LockMode,
+        name: &str,
+        open: impl Fn() -> Result<Option<File>, FileError>,
+    ) -> Result<Option<Locked>, FileError> {
+        loop {
+            let Some(file) = open()? else { return Ok(None) };
+            file.lock(mode)?;
+            let file = Locked(file);
+            let id = file.0.stat()?.id;
+            if self.dir.stat(name)?.is_some_and(|stat| stat.id == id) {
+                return Ok(Some(file));
+            }
+        }
+    }
+
+    /// The names of all roots files.
+    pub(crate) fn names(&self) -> Result<Vec<String>, FileError> {
+        let mut names = self.dir.names()?;
+        names.retain(|name| !name.ends_with(TEMPORARY));
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Removes what interrupted compactions left behind.
+    pub(crate) fn remove_temporaries(&self, _collector: &Collector) -> Result<(), FileError> {
+        let names = self.dir.names()?;
+        names.iter().filter(|name| name.ends_with(TEMPORARY)).try_for_each(|n| self.dir.unlink(n))
+    }
+
+    /// Reads one roots file; `None` where it is gone or empty.
+    pub(crate) fn read(&self, name: &str) -> Result<Option<OwnerRoots>, RootError> {
+        match self.lock(LockMode::Shared, name, || self.dir.open_read(name))? {
+            Some(file) => parse(&file.0, name),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads the roots of one owner; `None` where there are none.
+    pub(crate) fn read_owner(&self, owner: &SessionId) -> Result<Option<OwnerRoots>, RootError> {
+        self.read(&file_name(owner))
+    }
+
+    /// Rewrites one roots file without what says nothing any more, and removes
+    /// it where nothing is left. Only the collector does this.
+    pub(crate) fn compact(&self, name: &str, _collector: &Collector) -> Result<(), RootError> {
+        let Some(file) = self.lock_to_append(name, false)? else { return Ok(()) };
+        let roots = parse(&file.0, name)?;
+        let Some(roots) = roots.filter(|roots| !roots.is_empty()) else {
+            self.dir.unlink(name)?;
+            return Ok(());
+        };
+        if !roots.has_superfluous_lines() {
+            return Ok(());
+        }
+        let temporary = format!("{name}{TEMPORARY}");
+        let written = self.rewrite(name, &temporary, roots);
+        if written.is_err() {
+            self.dir.unlink(&temporary)?;
+        }
+        Ok(written?)
+    }
+
+    fn rewrite(&self, name: &str, temporary: &str, roots: OwnerRoots) -> Result<(), FileError> {
+        let mut lines = record::encode(&RootRecord::first(roots.owner()));
+        for RetainedCall { call, digests, at, .. } in roots.into_calls() {
+            lines.extend(record::encode(&RootRecord::Retain { call, digests, at }));
+        }
+        if let Some(file) = self.dir.create_new(temporary)? {
+            file.append(&lines)?;
+            if self.durability.waits() {
+                file.sync()?;
+            }
+            self.dir.rename(temporary, &self.dir, name)?;
+            if self.durability.waits() {
+                self.dir.sync()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The suffix of a file that is being compacted.
+const TEMPORARY: &str = ".new";
+
+fn unreadable(file: &File, source: impl Into<BackendError>) -> RootError {
+    RootError::Unreadable { path: file.path().to_owned(), source: source.into() }
+}
+
+fn read_file(file: &File) -> Result<Vec<u8>, RootError> {
+    let bytes = file.read_up_to(MAX_ROOTS_BYTES)?;
+    if bytes.len() as u64 > MAX_ROOTS_BYTES {
+        return Err(unreadable(file, "it is too long"));
+    }
+    Ok(bytes)
+}
+
+/// Reads a locked file, which must be where its owner's belongs.
+fn parse(file: &File, name: &str) -> Result<Option<OwnerRoots>, RootError> {
+    let roots = owner::parse(&read_file(file)?).map_err(|source| unreadable(file, source))?;
+    match roots {
+        Some(roots) if file_name(roots.owner()) != name => {
+            Err(unreadable(file, "its name is not that of its owner"))
+        }
+        roots => Ok(roots),
+    }
+}

@@ -1,0 +1,190 @@
+//! The records of one owner.
+
+use std::collections::BTreeMap;
+
+use artifacts::RetainedCall;
+use artifacts::error::BackendError;
+use output_contract::{CallId, Digest, SessionId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::record;
+
+const VERSION: u32 = 1;
+
+/// A line of a roots file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum RootRecord {
+    /// The first line.
+    Owner { version: u32, owner: SessionId },
+    /// The call retains these, beside what it retains already.
+    Retain { call: CallId, digests: Vec<Digest>, at: Timestamp },
+    /// The call retains nothing.
+    Release { call: CallId },
+    /// No call retains anything.
+    ReleaseAll,
+}
+
+impl RootRecord {
+    /// The first line of the file of `owner`.
+    pub(super) fn first(owner: &SessionId) -> Self {
+        Self::Owner { version: VERSION, owner: owner.clone() }
+    }
+}
+
+/// What one owner retains.
+#[derive(Debug)]
+pub(crate) struct OwnerRoots {
+    owner: SessionId,
+    calls: BTreeMap<CallId, Retained>,
+    superfluous: bool,
+}
+
+#[derive(Debug)]
+struct Retained {
+    digests: Vec<Digest>,
+    /// When the call last retained something.
+    at: Timestamp,
+}
+
+impl OwnerRoots {
+    pub(super) const fn owner(&self) -> &SessionId {
+        &self.owner
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Whether there are lines that say nothing any more.
+    pub(super) const fn has_superfluous_lines(&self) -> bool {
+        self.superfluous
+    }
+
+    /// All digests that are retained.
+    pub(crate) fn digests(&self) -> impl Iterator<Item = &Digest> {
+        self.calls.values().flat_map(|retained| &retained.digests)
+    }
+
+    /// The calls that retain something.
+    pub(crate) fn into_calls(self) -> impl Iterator<Item = RetainedCall> {
+        let owner = self.owner;
+        self.calls.into_iter().map(move |(call, Retained { digests, at })| RetainedCall {
+            owner: owner.clone(),
+            call,
+            digests,
+            at,
+        })
+    }
+
+    fn retain(&mut self, call: CallId, digests: Vec<Digest>, at: Timestamp) {
+        match self.calls.get_mut(&call) {
+            None => {
+                self.calls.insert(call, Retained { digests, at });
+            }
+            Some(retained) => {
+                self.superfluous = true;
+                retained.at = at;
+                for digest in digests {
+                    if !retained.digests.contains(&digest) {
+                        retained.digests.push(digest);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Reads the bytes of a roots file; `None` where they do not name an owner
+/// yet, and so nothing that is retained.
+pub(super) fn parse(bytes: &[u8]) -> Result<Option<OwnerRoots>, BackendError> {
+    let record::Records { records, torn } = record::decode::<RootRecord>(bytes)?;
+    let mut records = records.into_iter();
+    let owner = match records.next() {
+        None => return Ok(None),
+        Some(RootRecord::Owner { version: VERSION, owner }) => owner,
+        Some(RootRecord::Owner { version, .. }) => {
+            return Err(format!("version {version} is not {VERSION}").into());
+        }
+        Some(_) => return Err("it does not begin with its owner".into()),
+    };
+    let mut roots = OwnerRoots { owner, calls: BTreeMap::new(), superfluous: torn };
+    for record in records {
+        match record {
+            RootRecord::Owner { .. } => return Err("it names an owner twice".into()),
+            RootRecord::Retain { call, digests, at } => roots.retain(call, digests, at),
+            RootRecord::Release { call } => {
+                roots.calls.remove(&call);
+                roots.superfluous = true;
+            }
+            RootRecord::ReleaseAll => {
+                roots.calls.clear();
+                roots.superfluous = true;
+            }
+        }
+    }
+    Ok(Some(roots))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(id: &str) -> CallId {
+        id.parse().unwrap()
+    }
+
+    fn records() -> Vec<RootRecord> {
+        let retain = |id, byte, at| RootRecord::Retain {
+            call: call(id),
+            digests: vec![Digest::from_bytes([byte; 32])],
+            at: Timestamp(at),
+        };
+        vec![
+            RootRecord::first(&"s \"1\"".parse().unwrap()),
+            retain("a", 1, 7),
+            retain("b", 2, 8),
+            retain("a", 3, 9),
+            RootRecord::Release { call: call("b") },
+        ]
+    }
+
+    fn bytes(records: &[RootRecord]) -> Vec<u8> {
+        records.iter().flat_map(record::encode).collect()
+    }
+
+    #[test]
+    fn the_lines_are_golden() {
+        let mut records = records();
+        records.push(RootRecord::ReleaseAll);
+        insta::assert_snapshot!(String::from_utf8(bytes(&records)).unwrap(), @r#"
+        17a01a50 {"type":"owner","version":1,"owner":"s \"1\""}
+        4fb8a96b {"type":"retain","call":"a","digests":["0101010101010101010101010101010101010101010101010101010101010101"],"at":7}
+        0c1af91e {"type":"retain","call":"b","digests":["0202020202020202020202020202020202020202020202020202020202020202"],"at":8}
+        68edb96e {"type":"retain","call":"a","digests":["0303030303030303030303030303030303030303030303030303030303030303"],"at":9}
+        ea00eeb0 {"type":"release","call":"b"}
+        754289e0 {"type":"release_all"}
+        "#);
+    }
+
+    #[test]
+    fn a_call_retains_the_union_until_it_is_released() {
+        let mut records = records();
+        let digest = |byte| Digest::from_bytes([byte; 32]);
+        let roots = parse(&bytes(&records)).unwrap().unwrap();
+        let calls: Vec<_> = roots.into_calls().map(|c| (c.call, c.digests, c.at.0)).collect();
+        assert_eq!(calls, [(call("a"), vec![digest(1), digest(3)], 9)]);
+        records.push(RootRecord::ReleaseAll);
+        assert!(parse(&bytes(&records)).unwrap().unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_not_a_roots_file_is_an_error() {
+        let records = records();
+        assert!(parse(b"").unwrap().is_none());
+        assert!(parse(&bytes(&records[1..])).is_err());
+        assert!(parse(&bytes(&[&records[..], &records[..1]].concat())).is_err());
+        let owner = "s".parse().unwrap();
+        assert!(parse(&bytes(&[RootRecord::Owner { version: 2, owner }])).is_err());
+    }
+}

@@ -1,0 +1,232 @@
+//! Open directories.
+
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+
+use artifacts::FileError;
+use camino::{Utf8Path, Utf8PathBuf};
+use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
+use rustix::io::Errno;
+
+use super::{File, FileStat, kind};
+
+/// An open directory. The path is for messages, never for access.
+#[derive(Debug)]
+pub(crate) struct Dir {
+    fd: OwnedFd,
+    path: Utf8PathBuf,
+}
+
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const DIR_MODE: u32 = 0o700;
+const NOW: Timestamps = Timestamps {
+    last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
+    last_modification: Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
+};
+
+impl Dir {
+    /// Opens the directory at `path`; `None` where nothing is there.
+    pub(crate) fn open_root(path: &Utf8Path) -> Result<Option<Self>, FileError> {
+        match rustix::fs::open(path.as_std_path(), DIRECTORY, Mode::empty()) {
+            Ok(fd) => Ok(Some(Self { fd, path: path.to_owned() })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(FileError::new("open", path, errno)),
+        }
+    }
+
+    /// Makes the directory at `path`, its missing parents too; it may exist.
+    pub(crate) fn create_root(path: &Utf8Path) -> Result<(), FileError> {
+        match rustix::fs::mkdir(path.as_std_path(), Mode::from_raw_mode(DIR_MODE)) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(Errno::NOENT) if path.parent().is_some_and(|parent| parent != "") => {
+                Self::create_root(path.parent().expect("checked above"))?;
+                Self::create_root(path)
+            }
+            Err(errno) => Err(FileError::new("create", path, errno)),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    fn fail(&self, action: &'static str, name: &str, errno: Errno) -> FileError {
+        FileError::new(action, self.path.join(name), errno)
+    }
+
+    /// The state of this directory itself.
+    pub(crate) fn own_stat(&self) -> Result<FileStat, FileError> {
+        let stat = rustix::fs::fstat(&self.fd)
+            .map_err(|errno| FileError::new("look at", &self.path, errno))?;
+        Ok(FileStat::of(&stat))
+    }
+
+    /// Makes this directory its owner's only.
+    pub(crate) fn make_private(&self) -> Result<(), FileError> {
+        rustix::fs::fchmod(&self.fd, Mode::from_raw_mode(DIR_MODE))
+            .map_err(|errno| FileError::new("set the mode of", &self.path, errno))
+    }
+
+    /// The name of the file system where it is one of those that locks and
+    /// links cannot be trusted on.
+    pub(crate) fn untrusted_file_system(&self) -> Result<Option<&'static str>, FileError> {
+        kind::untrusted(&self.fd).map_err(|errno| FileError::new("look at", &self.path, errno))
+    }
+
+    /// Opens the directory `name`; `None` where nothing is there.
+    pub(crate) fn find_dir(&self, name: &str) -> Result<Option<Self>, FileError> {
+        match rustix::fs::openat(&self.fd, name, DIRECTORY, Mode::empty()) {
+            Ok(fd) => Ok(Some(Self { fd, path: self.path.join(name) })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(self.fail("open", name, errno)),
+        }
+    }
+
+    /// Opens the directory `name`.
+    pub(crate) fn dir(&self, name: &str) -> Result<Self, FileError> {
+        self.find_dir(name)?.ok_or_else(|| self.fail("open", name, Errno::NOENT))
+    }
+
+    /// Opens the directory `name`, making it where it is missing.
+    pub(crate) fn make_dir(&self, name: &str) -> Result<Self, FileError> {
+        // It may vanish between the two steps; then it is made again.
+        for _ in 0..8 {
+            if let Some(dir) = self.find_dir(name)? {
+                return Ok(dir);
+            }
+            match rustix::fs::mkdirat(&self.fd, name, Mode::from_raw_mode(DIR_MODE)) {
+                Ok(()) => {
+                    if let Some(dir) = self.find_dir(name)? {
+                        dir.make_private()?;
+                        return Ok(dir);
+                    }
+                }
+                Err(Errno::EXIST) => {}
+                Err(errno) => return Err(self.fail("create", name, errno)),
+            }
+        }
+        Err(self.fail("create", name, Errno::NOENT))
+    }
+
+    fn open_file(&self, name: &str, flags: OFlags) -> Result<File, Errno> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.fd, name, flags, Mode::from_raw_mode(0o600))
+            .map(|fd| File::new(fd, self.path.join(name)))
+    }
+
+    /// Opens the file `name` for reading; `None` where nothing is there.
+    pub(crate) fn open_read(&self, name: &str) -> Result<Option<File>, FileError> {
+        match self.open_file(name, OFlags::RDONLY) {
+            Ok(file) => Ok(Some(file)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(self.fail("open", name, errno)),
+        }
+    }
+
+    /// Opens the file `name` for reading.
+    pub(crate) fn file(&self, name: &str) -> Result<File, FileError> {
+        self.open_read(name)?.ok_or_else(|| self.fail("open", name, Errno::NOENT))
+    }
+
+    /// Opens the file `name` for reading and appending; `None` where nothing
+    /// is there.
+    pub(crate) fn open_append(&self, name: &str) -> Result<Option<File>, FileError> {
+        match self.open_file(name, OFlags::RDWR | OFlags::APPEND) {
+            Ok(file) => Ok(Some(file)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(self.fail("open", name, errno)),
+        }
+    }
+
+    /// Makes the file `name`, to be read and appended to by its owner only;
+    /// `None` where something of that name exists.
+    pub(crate) fn create_new(&self, name: &str) -> Result<Option<File>, FileError> {
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
+        match self.open_file(name, flags) {
+            Ok(file) => {
+                file.set_mode(0o600)?;
+                Ok(Some(file))
+            }
+            Err(Errno::EXIST) => Ok(None),
+            Err(errno) => Err(self.fail("create", name, errno)),
+        }
+    }
+
+    /// The state of `name` itself, not of what it points to.
+    pub(crate) fn stat(&self, name: &str) -> Result<Option<FileStat>, FileError> {
+        match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(FileStat::of(&stat))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(self.fail("look at", name, errno)),
+        }
+    }
+
+    /// Sets the time of `name` to now.
+    pub(crate) fn touch(&self, name: &str) -> Result<(), FileError> {
+        rustix::fs::utimensat(&self.fd, name, &NOW, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|errno| self.fail("touch", name, errno))
+    }
+
+    /// Gives the file `name` the second name `to_name` in `to`; `false` where
+    /// something of that name exists.
+    pub(crate) fn link(&self, name: &str, to: &Self, to_name: &str) -> Result<bool, FileError> {
+        match rustix::fs::linkat(&self.fd, name, &to.fd, to_name, AtFlags::empty()) {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST) => Ok(false),
+            Err(errno) => Err(to.fail("link", to_name, errno)),
+        }
+    }
+
+    /// Moves `name` to `to_name` in `to`, over whatever is there.
+    pub(crate) fn rename(&self, name: &str, to: &Self, to_name: &str) -> Result<(), FileError> {
+        rustix::fs::renameat(&self.fd, name, &to.fd, to_name)
+            .map_err(|errno| self.fail("rename", name, errno))
+    }
+
+    /// Removes the file `name`; it may be gone already.
+    pub(crate) fn unlink(&self, name: &str) -> Result<(), FileError> {
+        match rustix::fs::unlinkat(&self.fd, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(self.fail("remove", name, errno)),
+        }
+    }
+
+    /// Removes the directory `name` and the files in it; it may be gone
+    /// already.
+    pub(crate) fn remove_dir(&self, name: &str) -> Result<(), FileError> {
+        let Some(dir) = self.find_dir(name)? else { return Ok(()) };
+        for file in dir.names()? {
+            dir.unlink(&file)?;
+        }
+        match rustix::fs::unlinkat(&self.fd, name, AtFlags::REMOVEDIR) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(self.fail("remove", name, errno)),
+        }
+    }
+
+    /// The names in this directory. One that is not UTF-8 is none of ours, and
+    /// shown with replacement characters so that it is not taken for one.
+    pub(crate) fn names(&self) -> Result<Vec<String>, FileError> {
+        let failed = |errno| FileError::new("list", &self.path, errno);
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.fd).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name().to_string_lossy();
+            if !matches!(&*name, "." | "..") {
+                names.push(name.into_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    /// Brings the names in this directory to the medium.
+    pub(crate) fn sync(&self) -> Result<(), FileError> {
+        rustix::fs::fsync(&self.fd).map_err(|errno| FileError::new("sync", &self.path, errno))
+    }
+}
+
+/// Whether a directory that was expected has vanished.
+pub(crate) fn vanished(error: &FileError) -> bool {
+    error.kind() == ErrorKind::NotFound
+}

@@ -1,0 +1,153 @@
+//! Open files: positioned reads, appends that are whole or not there, locks.
+
+use std::os::fd::OwnedFd;
+
+use artifacts::FileError;
+use camino::{Utf8Path, Utf8PathBuf};
+use rustix::fs::{FlockOperation, Mode, Timespec, Timestamps, UTIME_NOW};
+use rustix::io::Errno;
+
+use super::FileStat;
+
+/// An open file. The path is for messages, never for access.
+#[derive(Debug)]
+pub(crate) struct File {
+    fd: OwnedFd,
+    path: Utf8PathBuf,
+}
+
+/// How a file is locked; always flock, which belongs to this handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LockMode {
+    Shared,
+    Exclusive,
+}
+
+impl File {
+    pub(super) const fn new(fd: OwnedFd, path: Utf8PathBuf) -> Self {
+        Self { fd, path }
+    }
+
+    pub(crate) fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    fn fail(&self, action: &'static str, errno: Errno) -> FileError {
+        FileError::new(action, &self.path, errno)
+    }
+
+    pub(crate) fn stat(&self) -> Result<FileStat, FileError> {
+        let stat = rustix::fs::fstat(&self.fd).map_err(|errno| self.fail("look at", errno))?;
+        Ok(FileStat::of(&stat))
+    }
+
+    /// Fills `buffer` from `offset` on, as far as the file goes; returns how
+    /// much of it is filled.
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, FileError> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match rustix::io::pread(&self.fd, &mut buffer[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(self.fail("read", errno)),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Reads the whole file where it has at most `limit` bytes, and one byte
+    /// more than that of a longer one.
+    pub(crate) fn read_up_to(&self, limit: u64) -> Result<Vec<u8>, FileError> {
+        let expected = self.stat()?.bytes.min(limit) + 1;
+        let mut bytes = vec![0; expected as usize];
+        let mut filled = self.read_at(&mut bytes, 0)?;
+        // It may have grown since its size was asked for.
+        while filled == bytes.len() && filled as u64 <= limit {
+            bytes.resize((filled * 2).min(limit as usize + 1), 0);
+            filled += self.read_at(&mut bytes[filled..], filled as u64)?;
+        }
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
+
+    /// Appends all of `bytes` to a file that was opened for appending and is
+    /// locked; where that fails, cuts the file back to what it was.
+    pub(crate) fn append(&self, bytes: &[u8]) -> Result<(), FileError> {
+        let before = self.stat()?.bytes;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            match rustix::io::write(&self.fd, rest) {
+                Ok(written) if written > 0 => rest = &rest[written..],
+                Err(Errno::INTR) => {}
+                other => {
+                    self.cut_back(before);
+                    return Err(self.fail("append to", other.err().unwrap_or(Errno::IO)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes back what was appended since the file had `bytes` bytes. Where
+    /// that fails too, readers find a torn tail, and the next append closes it.
+    pub(crate) fn cut_back(&self, bytes: u64) {
+        let _ = rustix::fs::ftruncate(&self.fd, bytes);
+    }
+
+    pub(crate) fn set_mode(&self, mode: u32) -> Result<(), FileError> {
+        rustix::fs::fchmod(&self.fd, Mode::from_raw_mode(mode))
+            .map_err(|errno| self.fail("set the mode of", errno))
+    }
+
+    /// Sets the file's time to now and returns its state: the file system's
+    /// own clock.
+    pub(crate) fn touch(&self) -> Result<FileStat, FileError> {
+        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let times = Timestamps { last_access: now, last_modification: now };
+        rustix::fs::futimens(&self.fd, &times).map_err(|errno| self.fail("touch", errno))?;
+        self.stat()
+    }
+
+    /// Brings the bytes to the medium. A failure is final: the bytes may be
+    /// lost although a second attempt would succeed.
+    pub(crate) fn sync(&self) -> Result<(), FileError> {
+        rustix::fs::fdatasync(&self.fd).map_err(|errno| self.fail("sync", errno))
+    }
+
+    /// Locks the file, waiting for whoever holds it.
+    pub(crate) fn lock(&self, mode: LockMode) -> Result<(), FileError> {
+        let operation = match mode {
+            LockMode::Shared => FlockOperation::LockShared,
+            LockMode::Exclusive => FlockOperation::LockExclusive,
+        };
+        loop {
+            match rustix::fs::flock(&self.fd, operation) {
+                Err(Errno::INTR) => {}
+                other => return other.map_err(|errno| self.fail("lock", errno)),
+            }
+        }
+    }
+
+    /// Locks the file unless someone else holds it.
+    pub(crate) fn try_lock(&self, mode: LockMode) -> Result<bool, FileError> {
+        let operation = match mode {
+            LockMode::Shared => FlockOperation::NonBlockingLockShared,
+            LockMode::Exclusive => FlockOperation::NonBlockingLockExclusive,
+        };
+        loop {
+            match rustix::fs::flock(&self.fd, operation) {
+                Ok(()) => return Ok(true),
+                Err(Errno::WOULDBLOCK) => return Ok(false),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(self.fail("lock", errno)),
+            }
+        }
+    }
+
+    /// Unlocks the file, also for a child that still has the handle because it
+    /// is between fork and exec.
+    pub(crate) fn unlock(&self) {
+        let _ = rustix::fs::flock(&self.fd, FlockOperation::Unlock);
+    }
+}
