@@ -88,7 +88,10 @@ impl Capture {
     /// [`CaptureError::Name`] where `name` is not a plain file name;
     /// [`CaptureError::File`] where it exists or cannot be made.
     pub fn writer(&self, name: &str) -> Result<CaptureWriter, CaptureError> {
-        if name.is_empty() || name.starts_with('.') || name.contains(['/', '\0']) || name == META_FILE
+        if name.is_empty()
+            || name.starts_with('.')
+            || name.contains(['/', '\0'])
+            || name == META_FILE
         {
             return Err(CaptureError::Name { name: name.to_owned() });
         }

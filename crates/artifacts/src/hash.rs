@@ -215,7 +215,10 @@ mod tests {
             for (index, block) in bytes.chunks(BLOCK_BYTES as usize).enumerate() {
                 let start = index as u64 * BLOCK_BYTES;
                 let last = index + 1 == blocks.len();
-                assert_eq!(chaining_after(&before, start, block, last), blocks[index].chaining_after);
+                assert_eq!(
+                    chaining_after(&before, start, block, last),
+                    blocks[index].chaining_after
+                );
                 assert_eq!(count_newlines(&bytes[..start as usize]), blocks[index].newlines_before);
                 before = blocks[index].chaining_after;
             }

@@ -55,14 +55,10 @@ pub use error::{
     CaptureError, CollectError, FileError, OpenError, PublishError, ReadError, RootError,
 };
 pub use journal::{Journal, JournalError};
-pub use manifest::{
-    MANIFEST_VERSION, MAX_MANIFEST_BYTES, Manifest, ManifestError, ManifestStream,
-};
+pub use manifest::{MANIFEST_VERSION, MAX_MANIFEST_BYTES, Manifest, ManifestError, ManifestStream};
 pub use page::{
-    BlockingReader, Page, PageError, PagePosition, PageRequest, PageSuggestion, page,
-    page_blocking,
+    BlockingReader, Page, PageError, PagePosition, PageRequest, PageSuggestion, page, page_blocking,
 };
 pub use store::{
-    ArtifactReader, ArtifactStore, CollectOptions, CollectReport, Guard, Publication,
-    RetainedCall,
+    ArtifactReader, ArtifactStore, CollectOptions, CollectReport, Guard, Publication, RetainedCall,
 };

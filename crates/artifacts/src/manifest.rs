@@ -182,7 +182,11 @@ mod tests {
     #[test]
     fn the_longest_manifest_is_well_within_the_limit() {
         let streams = (0..8)
-            .map(|i| ManifestStream { bytes: u64::MAX, lines: u64::MAX, ..stream(&format!("{i:x>64}")) })
+            .map(|i| ManifestStream {
+                bytes: u64::MAX,
+                lines: u64::MAX,
+                ..stream(&format!("{i:x>64}"))
+            })
             .collect();
         let bytes = Manifest::new(streams).unwrap().encode();
         assert!((bytes.len() as u64) < MAX_MANIFEST_BYTES / 2);
@@ -196,7 +200,10 @@ mod tests {
             assert_ne!(changed, GOLDEN, "{from}");
             Manifest::decode(changed.as_bytes()).unwrap_err()
         };
-        assert!(matches!(refuse(r#""version":1"#, r#""version":2"#), ManifestError::Newer { version: 2 }));
+        assert!(matches!(
+            refuse(r#""version":1"#, r#""version":2"#),
+            ManifestError::Newer { version: 2 }
+        ));
         assert!(matches!(refuse(r#""version":1"#, r#""version":0"#), ManifestError::NotAManifest));
         assert!(matches!(refuse("/manifest", "/m"), ManifestError::NotAManifest));
         assert!(matches!(refuse("]}", "]}\n"), ManifestError::NotCanonical));
@@ -214,7 +221,10 @@ mod tests {
         assert!(matches!(swapped, ManifestError::NotCanonical));
         assert!(matches!(Manifest::decode(b"").unwrap_err(), ManifestError::Json(_)));
         assert!(matches!(Manifest::decode(b"7").unwrap_err(), ManifestError::NotAManifest));
-        assert!(matches!(Manifest::decode(&[b'['; 9000]).unwrap_err(), ManifestError::TooLong { .. }));
+        assert!(matches!(
+            Manifest::decode(&[b'['; 9000]).unwrap_err(),
+            ManifestError::TooLong { .. }
+        ));
         assert!(matches!(Manifest::new(vec![]).unwrap_err(), ManifestError::Streams(_)));
     }
 }

@@ -105,7 +105,9 @@ pub enum PageError {
         suggestion: PageSuggestion,
     },
     /// The position lies behind the end of the line.
-    #[error("byteOffset {byte_offset} is past the end of line {offset}, which has {line_bytes} bytes")]
+    #[error(
+        "byteOffset {byte_offset} is past the end of line {offset}, which has {line_bytes} bytes"
+    )]
     ByteOffsetPastLine {
         /// The line.
         offset: u64,
@@ -145,10 +147,7 @@ pub trait BlockingReader {
 ///
 /// # Errors
 /// [`PageError`]; where the request is at fault, it says what would work.
-pub async fn page(
-    reader: &dyn ArtifactReader,
-    request: &PageRequest,
-) -> Result<Page, PageError> {
+pub async fn page(reader: &dyn ArtifactReader, request: &PageRequest) -> Result<Page, PageError> {
     let mut cut = Cut::new(*request, reader.bytes(), reader.lines())?;
     loop {
         match cut.step()? {

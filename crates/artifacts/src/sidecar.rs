@@ -131,9 +131,9 @@ impl Sidecar {
         }
         let blocks: Vec<BlockState> = entries.iter().map(decode_entry).collect();
         let counts = blocks.iter().map(|block| block.newlines_before).chain([facts.newlines]);
-        let last = blocks.last().map_or(hash::digest_of(b""), |block| {
-            Digest::from_bytes(block.chaining_after)
-        });
+        let last = blocks
+            .last()
+            .map_or(hash::digest_of(b""), |block| Digest::from_bytes(block.chaining_after));
         if !counts.is_sorted() || last != facts.digest {
             return Err(SidecarError::Inconsistent);
         }

@@ -36,7 +36,7 @@ pub(crate) fn stream_bytes(pieces: usize) -> impl Strategy<Value = Stream> {
             "\x1b[31m", "\x1b[0m", "\x1b]0;title\x07", "\x1b]8;;http://a\x1b\\", "\x1b(B", "\x1b7",
             "\x1b[", "\x1b", "\x1b]open", "\x1bPdata",
         ]).prop_map(|s| s.as_bytes().to_vec()),
-        1 => "[ -Z]{60,90}".prop_map(|s| format!("\x1b]{s}\x07").into_bytes()),
+        1 => "([ -Z]|é){40,90}".prop_map(|s| format!("\x1b]{s}\x07").into_bytes()),
         1 => prop::sample::select(vec![0u8, 1, 8, 9, 12, 13, 0x1f, 0x7f]).prop_map(|b| vec![b]),
         2 => prop::sample::select(vec![
             &b"\xff"[..], b"\x80", b"\xe2\x82", b"\xf0\x9f\x98", b"\xf0\x9f", b"\xc3", b"\xed\xa0\x80",

@@ -118,7 +118,8 @@ async fn end(
         };
         let streams =
             streams.map_err(|source| RecoverError::Seal { call: call_id.clone(), source })?;
-        let finalizer = Finalizer { store, post_execute: &[], limits, hints: config.hints.hints_unoffered() };
+        let finalizer =
+            Finalizer { store, post_execute: &[], limits, hints: config.hints.hints_unoffered() };
         let facts = facts(&meta, now);
         let Finalized { result, guard } =
             finalizer.captured(facts, &meta.output, streams, Extras::default(), None).await;

@@ -7,8 +7,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RawMode, Stat};
 use rustix::io::Errno;
 
-use super::lock::CaptureLock;
 use super::error::CaptureError;
+use super::lock::CaptureLock;
 use crate::error::FileError;
 
 /// An open directory; the path is for messages and for callers, not for access.
@@ -78,7 +78,8 @@ impl Directory {
 
     /// Makes the file `name` for reading and writing; it must not exist.
     pub(super) fn create_new(&self, name: &str, mode: RawMode) -> Result<OwnedFd, FileError> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.fd, name, flags, Mode::from_raw_mode(mode))
             .map_err(|errno| self.fail("create", name, errno))?;
         set_mode(&fd, mode).map_err(|errno| self.fail("set the mode of", name, errno))?;
@@ -136,11 +137,7 @@ impl Directory {
     }
 
     /// Removes the files of the capture `dir`, `dir` itself, and the lock file.
-    pub(super) fn remove_capture(
-        &self,
-        dir: Self,
-        lock: &CaptureLock,
-    ) -> Result<(), CaptureError> {
+    pub(super) fn remove_capture(&self, dir: Self, lock: &CaptureLock) -> Result<(), CaptureError> {
         for name in dir.names()? {
             dir.unlink(&name)?;
         }

@@ -56,8 +56,8 @@ impl CaptureLock {
         }
         let lock = Self { fd, name };
         // Whoever cleaned up may have unlinked it between open and lock.
-        let ours = rustix::fs::fstat(&lock.fd)
-            .map_err(|errno| root.fail("look at", &lock.name, errno))?;
+        let ours =
+            rustix::fs::fstat(&lock.fd).map_err(|errno| root.fail("look at", &lock.name, errno))?;
         match root.stat(&lock.name)? {
             Some(found) if (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino) => {
                 Ok(Taken::Held(lock))

@@ -7,12 +7,12 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use uuid::Uuid;
 
+use super::Capture;
 use super::dead::DeadCapture;
 use super::directory::Directory;
 use super::error::CaptureError;
 use super::lock::{CaptureLock, LOCK_SUFFIX, Taken};
 use super::meta::CaptureMeta;
-use super::Capture;
 use crate::durability::Durability;
 use crate::error::FileError;
 
@@ -108,7 +108,7 @@ impl CaptureRoot {
     }
 
     /// Removes captures that no process holds, that do not say what they are
-    /// of, and whose files are all older than `before`: a point in time as the
+    /// of, and whose files did not change after `before`: a point in time as the
     /// file system counts it, since the Unix epoch. Returns how many there
     /// were; in a `dry_run` they stay.
     ///
@@ -172,7 +172,7 @@ fn capture_ids(root: &Directory) -> Result<BTreeSet<String>, FileError> {
         .collect())
 }
 
-/// Whether neither lock file nor directory was changed at `before` or later.
+/// Whether neither lock file nor directory was changed after `before`.
 fn is_older(root: &Directory, id: &str, before: Duration) -> Result<bool, FileError> {
     for name in [id, &format!("{id}{LOCK_SUFFIX}")] {
         if let Some(stat) = root.stat(name)? {
@@ -180,7 +180,7 @@ fn is_older(root: &Directory, id: &str, before: Duration) -> Result<bool, FileEr
                 u64::try_from(stat.st_mtime).unwrap_or(0),
                 u32::try_from(stat.st_mtime_nsec).unwrap_or(0),
             );
-            if changed >= before {
+            if changed > before {
                 return Ok(false);
             }
         }

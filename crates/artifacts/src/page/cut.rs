@@ -214,9 +214,9 @@ impl Cut {
 fn code_point_end(bytes: &[u8], budget: usize) -> usize {
     let end = budget.min(bytes.len());
     let first = end.saturating_sub(MAX_CODE_POINT - 1);
-    let inside = (first..end).rev().find(|&at| {
-        code_point_len(&bytes[at..]).is_some_and(|len| at + len > end)
-    });
+    let inside = (first..end)
+        .rev()
+        .find(|&at| code_point_len(&bytes[at..]).is_some_and(|len| at + len > end));
     match inside {
         None if end > 0 => end,
         Some(at) if at > 0 => at,

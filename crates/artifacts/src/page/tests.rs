@@ -165,10 +165,7 @@ fn content_and_page_bytes() -> impl Strategy<Value = (Vec<u8>, u64)> {
         ];
         proptest::collection::vec(piece, 0..most).prop_map(|pieces| pieces.concat())
     };
-    prop_oneof![
-        (pieces(1..50, 30), 0u64..40),
-        (pieces(30_000..70_000, 20), 40_000u64..200_000),
-    ]
+    prop_oneof![(pieces(1..50, 30), 0u64..40), (pieces(30_000..70_000, 20), 40_000u64..200_000),]
 }
 
 proptest! {

@@ -98,7 +98,7 @@ fn tail<'a>(preview: &'a Preview, limits: &Limits, head_end: usize) -> Option<Ta
     let (window, window_start) = preview.ends.suffix();
     let head_end = (head_end as u64).saturating_sub(window_start);
     let floor = usize::try_from(head_end).unwrap_or(window.len());
-    let start = tail_start(window, window_start == 0, floor, budget);
+    let start = tail_start(window, floor, budget);
     let bytes = &window[start..];
     (!bytes.is_empty()).then(|| TailCut {
         bytes,

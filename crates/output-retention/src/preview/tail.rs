@@ -11,31 +11,36 @@ use crate::unit::{Kind, Unit, Units, escaped_len_within, unit_start_before};
 /// begin inside of, in bytes.
 pub(super) const CONTEXT_BYTES: usize = 1_024;
 
-/// Where the tail begins in `window`, the end of the stream: all of it
-/// (`is_whole`), or over two budgets of it and [`CONTEXT_BYTES`]. It begins at
-/// or after `floor`, where the head ends.
-pub(super) fn tail_start(window: &[u8], is_whole: bool, floor: usize, full: Budget) -> usize {
+/// Where the tail begins in `window`, the end of the stream: all of it, or over
+/// two budgets of it and [`CONTEXT_BYTES`].
+///
+/// It begins at or after `floor`, where the head ends. The halves of the limits
+/// keep them apart already; this makes it so whatever the budgets are.
+pub(super) fn tail_start(window: &[u8], floor: usize, full: Budget) -> usize {
     let mut left = full;
     let mut start = window.len();
     while left.lines > 0 && start > floor {
-        let line_start = match memchr::memrchr(b'\n', &window[..start - 1]) {
-            Some(newline) => Some(newline + 1),
-            None => is_whole.then_some(0),
+        // A line that begins before the window is taken to begin with it: what
+        // is seen of it is longer than the budget already.
+        let newline = memchr::memrchr(b'\n', &window[..start - 1]);
+        let line_start = newline.map_or(0, |newline| newline + 1);
+        let Some((bytes, escaped)) = line_within(&window[line_start..start], full) else {
+            return filled(&window[..start], line_start, floor, left);
         };
-        let known = line_start.filter(|&at| at >= floor && start - at <= full.bytes);
-        let size = known.and_then(|at| {
-            escaped_len_within(&window[at..start], full.escaped).map(|escaped| (at, escaped))
-        });
-        let Some((at, escaped)) = size else {
-            // Longer than the budget. Where it starts before the head's end,
-            // the head ends inside it, and so it is longer than that budget.
-            return filled(&window[..start], line_start.unwrap_or(0), floor, left);
-        };
-        let Some(after) = left.after_line(start - at, escaped) else { break };
+        let after = left.after_line(bytes, escaped);
+        let Some(after) = after.filter(|_| line_start >= floor) else { break };
         left = after;
-        start = at;
+        start = line_start;
     }
     start
+}
+
+/// The size of a line, raw and escaped, if it alone is within `full`.
+fn line_within(line: &[u8], full: Budget) -> Option<(usize, usize)> {
+    if line.len() > full.bytes {
+        return None;
+    }
+    Some((line.len(), escaped_len_within(line, full.escaped)?))
 }
 
 /// Where to begin so that the end of a line fits `left`. `bytes` end where the
@@ -44,15 +49,13 @@ fn filled(bytes: &[u8], line_start: usize, floor: usize, left: Budget) -> usize 
     let end = bytes.len();
     let lowest = line_start.max(floor).max(end.saturating_sub(left.bytes));
     let from = line_start.max(lowest.saturating_sub(CONTEXT_BYTES));
-    let units = Units::starting_at(bytes, unit_start_before(bytes, from, lowest));
+    let mut units = Units::starting_at(bytes, unit_start_before(bytes, from, lowest));
 
     let mut after: usize = units.clone().map(Unit::escaped_len).sum();
-    let start = units
-        .filter_map(|unit| {
-            after -= unit.escaped_len();
-            start_inside(unit, lowest, left.escaped.checked_sub(after)?)
-        })
-        .next();
+    let start = units.find_map(|unit| {
+        after -= unit.escaped_len();
+        start_inside(unit, lowest, left.escaped.checked_sub(after)?)
+    });
     match start {
         // The end of the line alone is nothing of it.
         Some(start) if &bytes[start..] != b"\n" => start,

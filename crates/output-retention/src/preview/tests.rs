@@ -152,6 +152,30 @@ fn a_short_line_before_and_after_a_long_one() {
 }
 
 #[test]
+fn the_line_after_what_fits_is_known_up_to_the_budget() {
+    let line = |byte: u8, len: usize| [vec![byte; len - 1], b"\n".to_vec()].concat();
+    let rest = vec![b'z'; 9_000];
+    // As long as the budget: left whole. Longer by one: what is left is filled.
+    let head = limits(99, 1_000, Shape::Head);
+    for (len, shown, line_bytes) in [(1_000, 950, 0), (1_001, 1_000, 50)] {
+        let bytes = [line(b'x', 950), line(b'y', len), rest.clone()].concat();
+        let preview = build(&bytes, head, &[77]);
+        let cut = preview.cut(&head);
+        assert_eq!(facts(&cut), oracle::cut(&bytes, &head));
+        let next = Some(Position { line: 1, byte_offset: line_bytes });
+        assert_eq!((cut.shown_bytes, cut.next), (shown, next));
+    }
+    let both = limits(99, 8_000, Shape::HeadTail);
+    for (len, shown) in [(4_000, 3_900), (4_001, 4_000)] {
+        let bytes = [rest.clone(), line(b'x', 9), line(b'y', len), line(b'z', 3_900)].concat();
+        let preview = build(&bytes, both, &[77]);
+        let cut = preview.cut(&both);
+        assert_eq!(facts(&cut), oracle::cut(&bytes, &both));
+        assert_eq!(cut.tail.unwrap().bytes.len(), shown);
+    }
+}
+
+#[test]
 fn a_cut_moves_off_a_short_sequence() {
     assert_eq!(head("ab\x1b[31mcdefgh", 9, 5), "ab @0+2");
     assert_eq!(head("ab\x1b[31mcdefgh", 9, 7), "ab\\x1b[31m @0+7");
@@ -164,6 +188,9 @@ fn a_cut_moves_off_a_short_sequence() {
     let osc = |len: usize| format!("ab\x1b]{}\x07cd", "x".repeat(len - 3));
     assert_eq!(head(&osc(64), 9, 5), "ab @0+2");
     assert_eq!(head(&osc(65), 9, 5), "ab\\x1b]x @0+5");
+    // Inside a longer one, still not inside a character.
+    let title = format!("ab\x1b]{}\x07cd", "é".repeat(50));
+    assert_eq!(head(&title, 9, 5), "ab\\x1b] @0+4");
     // An unfinished one, up to the end of the stream.
     assert_eq!(head("ab\x1b]never", 9, 5), "ab @0+2");
     // Its terminator is part of it.

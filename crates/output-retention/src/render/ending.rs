@@ -213,18 +213,17 @@ mod tests {
     #[test]
     fn loss_lines() {
         use IncompleteReason::*;
-        let line =
-            |status, reason: Option<IncompleteReason>, detail: Option<&str>, stored, seen| {
-                let detail = detail.map(str::to_owned);
-                let incomplete = reason.map(|reason| Incomplete { reason, detail });
-                let ending = Ending {
-                    incomplete,
-                    stored_bytes: stored,
-                    seen_bytes: seen,
-                    ..Ending::of(status)
-                };
-                ending.loss_line().unwrap_or_default()
-            };
+        let line = |status,
+                    reason: Option<IncompleteReason>,
+                    detail: Option<&str>,
+                    stored,
+                    seen| {
+            let detail = detail.map(str::to_owned);
+            let incomplete = reason.map(|reason| Incomplete { reason, detail });
+            let ending =
+                Ending { incomplete, stored_bytes: stored, seen_bytes: seen, ..Ending::of(status) };
+            ending.loss_line().unwrap_or_default()
+        };
         let done = Status::Completed;
         for (found, expect) in [
             (

@@ -25,12 +25,7 @@ fn cli() -> Hints {
 }
 
 /// Renders named streams that were kept.
-fn named(
-    streams: &[(&str, &[u8])],
-    limits: Limits,
-    ending: &Ending,
-    hints: &Hints,
-) -> Rendered {
+fn named(streams: &[(&str, &[u8])], limits: Limits, ending: &Ending, hints: &Hints) -> Rendered {
     let names: Vec<StreamName> = streams.iter().map(|(name, _)| name.parse().unwrap()).collect();
     let uris: Vec<ArtifactUri> =
         names.iter().map(|name| ArtifactUri::stream(Digest::EMPTY, name.clone())).collect();
@@ -47,13 +42,7 @@ fn named(
 }
 
 /// Renders a single output.
-fn single(
-    bytes: &[u8],
-    limits: Limits,
-    ending: &Ending,
-    hints: &Hints,
-    is_kept: bool,
-) -> Rendered {
+fn single(bytes: &[u8], limits: Limits, ending: &Ending, hints: &Hints, is_kept: bool) -> Rendered {
     let uri = ArtifactUri::bare(Digest::EMPTY);
     let preview = Preview::of(bytes, limits);
     let artifact = is_kept.then_some(&uri);

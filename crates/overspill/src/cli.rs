@@ -1,0 +1,229 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use output_contract::SessionId;
+
+/// Run any command, see a bounded preview of its output, and read every byte
+/// back.
+#[derive(Debug, Parser)]
+#[command(name = "overspill", version, about, after_help = AFTER_HELP, max_term_width = 100)]
+pub struct Cli {
+    /// Say more of what happens, on standard error (-vv, -vvv: even more)
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  overspill run -- cargo test            run a command, print a preview of what it wrote
+  overspill read artifact://DIGEST/stdout --offset 2000
+  overspill ls                           what is kept, by session
+
+Everything is kept under $OVERSPILL_HOME (default: the XDG data directory).";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a command and print a bounded preview of its output; every byte is kept
+    Run(RunArgs),
+    /// Print a page of a stored output
+    Read(ReadArgs),
+    /// List sessions, or the calls of one
+    Ls(LsArgs),
+    /// Show the calls of a session again, or one call as it was
+    Show(ShowArgs),
+    /// Remove a session and let go of its outputs
+    Rm(RmArgs),
+    /// Remove stored outputs that nothing refers to
+    Gc(GcArgs),
+    /// Print the configuration that is in force
+    Config,
+}
+
+/// `overspill run`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The command runs without a shell; use `bash -c '…'` for pipes and redirections.
+Its standard input is empty unless --stdin is given.
+
+Exit code: that of the command; 128+N if signal N ended it; 124 if it timed out;
+125 if overspill failed; 126 or 127 if the command cannot be run or is not found.
+
+Examples:
+  overspill run -- cargo test --workspace
+  overspill run --timeout 30s --session build-7 -- make -j4
+  overspill run --json -- git log | jq .output
+  cat data | overspill run --stdin -- sort")]
+pub struct RunArgs {
+    /// End the command after this time, such as 30s, 5m or 1h30m
+    #[arg(long, value_name = "DURATION", value_parser = timeout)]
+    pub timeout: Option<Duration>,
+    /// The session that the call belongs to [default: today's date]
+    #[arg(long, value_name = "SESSION")]
+    pub session: Option<SessionId>,
+    /// Which part of each stream is shown [default: from the configuration]
+    #[arg(long, value_enum)]
+    pub shape: Option<ShapeArg>,
+    /// The form of the hints: a command line, or a call of the read tool
+    #[arg(long, value_enum, default_value_t = HintsArg::Cli)]
+    pub hints: HintsArg,
+    /// Most lines shown of each stream
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_lines: Option<u64>,
+    /// Most bytes shown of each stream
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_bytes: Option<u64>,
+    /// Give the command our standard input
+    #[arg(long)]
+    pub stdin: bool,
+    /// Print the whole result as JSON instead of the preview
+    #[arg(long)]
+    pub json: bool,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// Which part of a stream is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShapeArg {
+    /// Its beginning
+    Head,
+    /// Its beginning and its end
+    HeadTail,
+}
+
+/// The form of hints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HintsArg {
+    /// `overspill read URI --offset N`
+    Cli,
+    /// `read(filePath="URI", offset=N)`
+    Tool,
+}
+
+/// `overspill read`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The page goes to standard output, byte for byte; where more remains, the command
+that continues goes to standard error.
+
+Examples:
+  overspill read artifact://DIGEST                   a single output, or a manifest
+  overspill read artifact://DIGEST/stdout            a stream, from its beginning
+  overspill read artifact://DIGEST/stdout --offset 2000 --limit 100")]
+pub struct ReadArgs {
+    /// The address that a hint or a result gives, with a stream or without
+    #[arg(value_name = "URI")]
+    pub uri: String,
+    /// First line of the page, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub offset: u64,
+    /// Most lines of the page, at least 1; more than 2000 is 2000
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub limit: Option<u64>,
+    /// Start inside the first line, after this many of its bytes
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub byte_offset: u64,
+    /// Print the page and its position as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `overspill ls`
+#[derive(Debug, Args)]
+pub struct LsArgs {
+    /// List the calls of one session
+    pub session: Option<SessionId>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `overspill show`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  overspill show 2026-01-31              the calls of a session
+  overspill show 2026-01-31/0198f2       one call, by a prefix of its id
+  overspill show 2026-01-31/0198f2 --display")]
+pub struct ShowArgs {
+    /// A session, or one of its calls
+    #[arg(value_name = "SESSION[/CALL]")]
+    pub what: String,
+    /// Print what a person sees of the call instead of what the model sees
+    #[arg(long, conflicts_with = "json")]
+    pub display: bool,
+    /// Print saved results as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `overspill rm`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What the session kept is not removed at once: `overspill gc` does that, once
+nothing else refers to it and the grace has passed.")]
+pub struct RmArgs {
+    /// The session to remove, or `all`
+    #[arg(long, value_name = "SESSION|all")]
+    pub session: SessionId,
+}
+
+/// `overspill gc`
+#[derive(Debug, Args)]
+pub struct GcArgs {
+    /// Say what would be removed, and remove nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Leave alone what is younger than this [default: from the configuration]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub grace: Option<Duration>,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn timeout(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("a timeout must be longer than 0".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+/// A duration such as `90s` or `1h30m`; a bare number is seconds.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    if let Ok(seconds) = text.parse::<u64>() {
+        return Ok(Duration::from_secs(seconds));
+    }
+    humantime::parse_duration(text)
+        .map_err(|error| format!("{error}; write it like 30s, 5m or 1h30m"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("5"), Ok(Duration::from_secs(5)));
+        assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert!(duration("soon").is_err());
+        assert!(duration("-1").is_err());
+        assert!(timeout("0s").is_err());
+    }
+}

@@ -1,0 +1,92 @@
+//! `overspill ls`: sessions, and the calls of one.
+
+use anyhow::bail;
+use output_contract::SessionId;
+use serde_json::{Value, json};
+use session_log::{CallState, ReplayedCall};
+
+use crate::cli::LsArgs;
+use crate::exit;
+use crate::home::{Home, rfc3339};
+
+pub(crate) async fn run(args: LsArgs) -> anyhow::Result<u8> {
+    let home = Home::open().await?;
+    match args.session {
+        Some(session) => list_calls(&home, &session, args.json)?,
+        None => list_sessions(&home, args.json)?,
+    }
+    Ok(exit::OK)
+}
+
+fn list_sessions(home: &Home, as_json: bool) -> anyhow::Result<()> {
+    let mut rows = Vec::new();
+    for summary in home.sessions.sessions()? {
+        // Removed since it was listed: no row.
+        let Some(calls) = super::show::replay_session(home, &summary.session)? else { continue };
+        let bytes: u64 = calls.iter().map(stored_bytes).sum();
+        rows.push((summary.session, calls, bytes));
+    }
+    if as_json {
+        let rows: Vec<Value> = rows
+            .iter()
+            .map(|(session, calls, bytes)| {
+                json!({ "sessionId": session, "calls": calls.len(), "storedBytes": bytes })
+            })
+            .collect();
+        return super::print_json(&rows);
+    }
+    let text: String = rows
+        .iter()
+        .map(|(session, calls, bytes)| {
+            let plural = if calls.len() == 1 { "call" } else { "calls" };
+            format!("{session}  {} {plural}, {bytes} bytes\n", calls.len())
+        })
+        .collect();
+    super::print_text(&text)?;
+    Ok(())
+}
+
+fn list_calls(home: &Home, session: &SessionId, as_json: bool) -> anyhow::Result<()> {
+    let replayed = super::show::replay_session(home, session)?;
+    let Some(calls) = replayed else {
+        bail!("there is no session {session}; `overspill ls` lists them");
+    };
+    if as_json {
+        let rows: Vec<Value> = calls.iter().map(row_json).collect();
+        return super::print_json(&rows);
+    }
+    let text: String = calls.iter().map(|call| format!("{}\n", row(call))).collect();
+    super::print_text(&text)?;
+    Ok(())
+}
+
+fn stored_bytes(call: &ReplayedCall) -> u64 {
+    call.result().map_or(0, |result| result.output.streams.iter().map(|s| s.bytes).sum())
+}
+
+fn row_json(call: &ReplayedCall) -> Value {
+    let result = call.result();
+    json!({
+        "callId": call.call_id,
+        "tool": call.tool,
+        "status": result.map(|result| result.status),
+        "title": result.map(|result| &result.title),
+        "storedBytes": stored_bytes(call),
+        "startedAt": result.map(|result| result.started_at),
+    })
+}
+
+/// One call as one line.
+pub(crate) fn row(call: &ReplayedCall) -> String {
+    let id = &call.call_id;
+    match &call.state {
+        CallState::Running => format!("{id}  running      {}", call.tool),
+        CallState::Finished(result) => format!(
+            "{id}  {:<11}  {}  {} bytes  {}",
+            result.status.to_string(),
+            rfc3339(result.started_at),
+            stored_bytes(call),
+            result.title,
+        ),
+    }
+}

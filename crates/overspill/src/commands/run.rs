@@ -1,0 +1,115 @@
+//! `overspill run`: a command under capture.
+
+use std::io::{IsTerminal, stderr, stdin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use anyhow::Context;
+use output_contract::{CallId, ToolResult};
+use tokio::signal::unix::{SignalKind, signal};
+use tool_api::CancellationToken;
+use tool_bash::process::{NotStarted, ProcessSpec, Stdin};
+use tool_bash::{RUN_TOOL, RunTool};
+use tool_runtime::{CallError, HintStyle, RuntimeBuilder, RuntimeConfig, ToolCall};
+use uuid::Uuid;
+
+use crate::cli::{HintsArg, RunArgs, ShapeArg};
+use crate::exit;
+use crate::home::{Home, PROGRAM, default_session, now};
+use crate::progress::Progress;
+
+pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
+    let cancel = CancellationToken::new();
+    let cancelled_by = cancel_on_signals(&cancel)?;
+    let home = Home::open().await?;
+    let config = runtime_config(&home, &args);
+    let tool = RunTool::new(process(&args));
+    let runtime = RuntimeBuilder::new(home.artifacts(), home.journal(), now)
+        .config(config)
+        .tool(tool.clone())
+        .build()?;
+    let call = ToolCall {
+        session_id: args.session.clone().unwrap_or_else(|| default_session(now())),
+        call_id: CallId::new(Uuid::now_v7().simple().to_string()).context("a new call id")?,
+        parent_call_id: None,
+        tool: RUN_TOOL.parse().context("the tool's name")?,
+        arguments: tool.arguments(),
+    };
+    let progress =
+        stderr().is_terminal().then(|| Progress::start(runtime.subscribe(), tool.title()));
+    let ended = runtime.call(call, &cancel).await;
+    if let Some(progress) = progress {
+        progress.finish();
+    }
+    let result = match ended {
+        Ok(result) => result,
+        Err(CallError::NotSaved { result, source }) => {
+            let error = anyhow::Error::new(source);
+            eprintln!("overspill: the result could not be saved: {error:#}");
+            *result
+        }
+        Err(error) => return Err(error.into()),
+    };
+    print(&args, &result)?;
+    if let Some(reason) = NotStarted::from_metadata(&result.metadata) {
+        return Ok(reason.exit_code());
+    }
+    let signal = cancelled_by.load(Ordering::Relaxed);
+    Ok(exit::of_run(&result, (signal != 0).then_some(signal)))
+}
+
+fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
+    if args.json {
+        return super::print_json(result);
+    }
+    super::print_text(&result.text())?;
+    Ok(())
+}
+
+fn runtime_config(home: &Home, args: &RunArgs) -> RuntimeConfig {
+    let mut config = home.config.runtime(PROGRAM);
+    config.max_lines = args.max_lines.unwrap_or(config.max_lines);
+    config.max_bytes = args.max_bytes.unwrap_or(config.max_bytes);
+    if let Some(shape) = args.shape {
+        config.shape = match shape {
+            ShapeArg::Head => output_retention::Shape::Head,
+            ShapeArg::HeadTail => output_retention::Shape::HeadTail,
+        };
+    }
+    if args.hints == HintsArg::Tool {
+        config.hints = HintStyle::Tool { name: "read".to_owned() };
+    }
+    config
+}
+
+fn process(args: &RunArgs) -> ProcessSpec {
+    let (program, rest) = args.command.split_first().expect("clap requires a command");
+    let stdin = match (args.stdin, stdin().is_terminal()) {
+        (false, _) => Stdin::Null,
+        // In a process group of its own the command may not read the terminal.
+        (true, true) => Stdin::Relay,
+        (true, false) => Stdin::Inherit,
+    };
+    let mut spec = ProcessSpec::new(program).with_args(rest);
+    spec.stdin = stdin;
+    spec.timeout = args.timeout;
+    spec
+}
+
+/// Cancels on the signals that ask a program to end, and keeps which came
+/// first.
+fn cancel_on_signals(cancel: &CancellationToken) -> anyhow::Result<Arc<AtomicU8>> {
+    let first = Arc::new(AtomicU8::new(0));
+    for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+        let mut signals = signal(kind).context("could not listen for signals")?;
+        let (cancel, first) = (cancel.clone(), Arc::clone(&first));
+        tokio::spawn(async move {
+            while signals.recv().await.is_some() {
+                let number = u8::try_from(kind.as_raw_value()).unwrap_or(15);
+                let _ = first.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
+                cancel.cancel();
+            }
+        });
+    }
+    Ok(first)
+}

@@ -1,0 +1,144 @@
+//! Where everything is kept, and opening it.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use anyhow::{Context, bail};
+use artifact_store::{AsyncStore, LocalStore, StoreOptions};
+use artifacts::{ArtifactStore, Journal};
+use camino::{Utf8Path, Utf8PathBuf};
+use etcetera::BaseStrategy;
+use output_contract::{SessionId, Timestamp};
+use session_log::SessionLogs;
+use tool_runtime::recover;
+
+use crate::config::Config;
+
+/// The name under which hints call this program.
+pub const PROGRAM: &str = "overspill";
+
+/// The home directory: configuration, store and session logs.
+#[derive(Debug)]
+pub struct Home {
+    /// The configuration that is in force.
+    pub config: Config,
+    /// Where outputs are kept.
+    pub store: Arc<AsyncStore>,
+    /// Where results are saved.
+    pub sessions: Arc<SessionLogs>,
+}
+
+impl Home {
+    /// Opens the home directory, makes it where it is missing, and ends what
+    /// dead processes left behind.
+    ///
+    /// # Errors
+    /// Where the configuration is invalid or something cannot be opened. A
+    /// recovery that does not succeed is reported and tried again by the next
+    /// command.
+    pub async fn open() -> anyhow::Result<Self> {
+        let root = root()?;
+        let config = Config::load(&config_path(&root))?;
+        make_private(&root)?;
+        let durability = config.store.durability.into();
+        let options = StoreOptions {
+            durability,
+            grace: config.store.grace,
+            allow_network_fs: config.store.allow_network_fs,
+        };
+        let store = LocalStore::open(&root.join("store"), options)
+            .with_context(|| format!("could not open the store in {root}"))?;
+        let sessions = SessionLogs::open(root.join("sessions"), durability)
+            .with_context(|| format!("could not open the session logs in {root}"))?;
+        let store = Arc::new(AsyncStore::new(store));
+        let home = Self { config, store, sessions: Arc::new(sessions) };
+        home.recover().await;
+        Ok(home)
+    }
+
+    async fn recover(&self) {
+        let config = self.config.runtime(PROGRAM);
+        match recover(&self.artifacts(), &self.journal(), &config, now()).await {
+            Ok(recovered) => {
+                for call in recovered.iter().filter(|call| !call.already_saved) {
+                    let (session, call) = (&call.session_id, &call.call_id);
+                    tracing::info!(%session, %call, "ended a call whose process had died");
+                }
+            }
+            Err(error) => {
+                let error = anyhow::Error::new(error);
+                tracing::error!("recovery is not complete and will be tried again: {error:#}");
+            }
+        }
+    }
+
+    /// The store, behind its seam.
+    pub fn artifacts(&self) -> Arc<dyn ArtifactStore> {
+        self.store.clone()
+    }
+
+    /// The session logs, behind their seam.
+    pub fn journal(&self) -> Arc<dyn Journal> {
+        self.sessions.clone()
+    }
+}
+
+/// The home directory: `$OVERSPILL_HOME`, else `overspill` in the XDG data
+/// directory.
+///
+/// # Errors
+/// Where neither is known, or the path is relative or no UTF-8.
+pub fn root() -> anyhow::Result<Utf8PathBuf> {
+    let path = match std::env::var_os("OVERSPILL_HOME") {
+        Some(path) if !path.is_empty() => path.into(),
+        _ => etcetera::base_strategy::choose_base_strategy()
+            .context("no home directory is known; set OVERSPILL_HOME")?
+            .data_dir()
+            .join(PROGRAM),
+    };
+    let path = Utf8PathBuf::try_from(path).context("the path of the home must be UTF-8")?;
+    if !path.is_absolute() {
+        bail!("OVERSPILL_HOME must be an absolute path, not {path}");
+    }
+    Ok(path)
+}
+
+/// Where the configuration is.
+pub fn config_path(root: &Utf8Path) -> Utf8PathBuf {
+    root.join("overspill.toml")
+}
+
+fn make_private(root: &Utf8Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    if root.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = root.parent() {
+        fs_err::create_dir_all(parent)?;
+    }
+    let made = std::fs::DirBuilder::new().mode(0o700).create(root);
+    match made {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(error).with_context(|| format!("could not create {root}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The time of day.
+#[expect(clippy::disallowed_methods, reason = "the program is where the clock is read")]
+pub fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// A time as `2026-01-31T12:00:00Z`.
+pub fn rfc3339(at: Timestamp) -> String {
+    let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_millis(at.0);
+    humantime::format_rfc3339_seconds(time).to_string()
+}
+
+/// The session of a call that names none: today's date, in UTC.
+pub fn default_session(at: Timestamp) -> SessionId {
+    SessionId::new(&rfc3339(at)[..10]).expect("a date is a valid session id")
+}

@@ -1,0 +1,88 @@
+//! The program `overspill`: the composition root, and the only crate that names
+//! concrete backends.
+//!
+//! `main` parses a command line and runs it. The rest is one module a concern:
+//! [`cli`] says what there is, [`config`] and [`home`] where things are, and
+//! each file of `commands` does one command. Errors go up as they are and are
+//! printed once, with their causes.
+//!
+//! Unix only.
+
+pub mod cli;
+mod commands;
+pub mod config;
+mod exit;
+pub mod home;
+mod progress;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+use tracing::level_filters::LevelFilter;
+
+use crate::cli::{Cli, Command};
+
+/// Runs the program with these arguments, the program's name first.
+pub fn main(arguments: Vec<OsString>) -> ExitCode {
+    let of_run = arguments.iter().skip(1).find(|a| !is_flag(a)).is_some_and(|a| a == "run");
+    let failure = if of_run { exit::RUN_FAILED } else { exit::FAILED };
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let shown = error.print();
+            let asked_for_help = !error.use_stderr() && shown.is_ok();
+            return ExitCode::from(match (asked_for_help, of_run) {
+                (true, _) => exit::OK,
+                (false, true) => exit::RUN_FAILED,
+                (false, false) => exit::USAGE,
+            });
+        }
+    };
+    start_logging(cli.verbose);
+    match execute(cli) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("overspill: {error:#}");
+            ExitCode::from(failure)
+        }
+    }
+}
+
+fn is_flag(argument: &OsString) -> bool {
+    argument.as_encoded_bytes().starts_with(b"-")
+}
+
+fn execute(cli: Cli) -> anyhow::Result<u8> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let code = runtime.block_on(async {
+        match cli.command {
+            Command::Run(args) => commands::run::run(args).await,
+            Command::Read(args) => commands::read::run(args).await,
+            Command::Ls(args) => commands::ls::run(args).await,
+            Command::Show(args) => commands::show::run(args).await,
+            Command::Rm(args) => commands::rm::run(args).await,
+            Command::Gc(args) => commands::gc::run(args).await,
+            Command::Config => commands::config::run(),
+        }
+    });
+    // A thread may still wait for our standard input; it has nothing to lose.
+    runtime.shutdown_background();
+    code
+}
+
+fn start_logging(verbose: u8) {
+    let level = match verbose {
+        0 => LevelFilter::ERROR,
+        1 => LevelFilter::INFO,
+        2 => LevelFilter::DEBUG,
+        _ => LevelFilter::TRACE,
+    };
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .without_time()
+        .init();
+}

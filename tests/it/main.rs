@@ -1,0 +1,14 @@
+//! Whole-product tests: the real program on real commands, files and signals.
+
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod bytes;
+mod corpus;
+mod crash;
+mod hints;
+mod process_life;
+mod reads;
+mod rendering;
+mod runtime;
+mod sandbox;
+mod sessions;

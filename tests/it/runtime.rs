@@ -1,0 +1,6 @@
+//! The runtime composed in process, from crates, as an agent composes it.
+
+mod agent;
+mod calls;
+mod hints;
+mod subscription;
