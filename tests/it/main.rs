@@ -6,6 +6,7 @@ mod bytes;
 mod corpus;
 mod crash;
 mod hints;
+mod hostile;
 mod process_life;
 mod reads;
 mod rendering;

@@ -40,6 +40,11 @@ impl Sandbox {
         self.root.join("home")
     }
 
+    /// Another home than [`Self::home`], which is not made yet.
+    pub(crate) fn other_home(&self) -> Utf8PathBuf {
+        self.root.join("other")
+    }
+
     /// Where commands run; not where anything is kept.
     pub(crate) fn work(&self) -> Utf8PathBuf {
         self.root.join("work")

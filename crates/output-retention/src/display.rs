@@ -79,8 +79,8 @@ pub fn final_display(text: &str) -> String {
 }
 
 /// One line of safe text, at most `max_bytes` bytes of it, for what is quoted
-/// inside a line of ours.
-pub(crate) fn one_line(text: &str, max_bytes: usize) -> String {
+/// inside a line of ours or stands in a row of a listing.
+pub fn one_line(text: &str, max_bytes: usize) -> String {
     let safe = sanitize(&mut EscapeScanner::default(), text).replace(['\n', '\t'], " ");
     let safe = safe.trim();
     safe[..boundary_before(safe, max_bytes)].to_owned()

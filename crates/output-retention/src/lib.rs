@@ -64,7 +64,7 @@ mod unit;
 
 pub use binary::Classification;
 pub use decode::Utf8Decoder;
-pub use display::{LiveDisplay, final_display};
+pub use display::{LiveDisplay, final_display, one_line};
 pub use escape::{ByteClass, EscapeScanner};
 pub use preview::{Cut, Limits, LimitsError, Position, Preview, PreviewBuilder, Shape, TailCut};
 pub use render::{Ending, Hints, Rendered, Shown, StreamView, missing_display, render};

@@ -19,6 +19,9 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// What `rm --session` takes for all sessions; no session may be called so.
+pub(crate) const EVERY_SESSION: &str = "all";
+
 const AFTER_HELP: &str = "\
 Examples:
   overspill run -- cargo test            run a command, print a preview of what it wrote
@@ -65,7 +68,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "DURATION", value_parser = timeout)]
     pub timeout: Option<Duration>,
     /// The session that the call belongs to [default: today's date]
-    #[arg(long, value_name = "SESSION")]
+    #[arg(long, value_name = "SESSION", value_parser = new_session)]
     pub session: Option<SessionId>,
     /// Which part of each stream is shown [default: from the configuration]
     #[arg(long, value_enum)]
@@ -188,6 +191,13 @@ pub struct GcArgs {
     /// Print the report as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+fn new_session(text: &str) -> Result<SessionId, String> {
+    if text == EVERY_SESSION {
+        return Err(format!("`{EVERY_SESSION}` means every session; choose another name"));
+    }
+    SessionId::new(text).map_err(|error| error.to_string())
 }
 
 fn timeout(text: &str) -> Result<Duration, String> {

@@ -1,9 +1,11 @@
 //! Where everything is kept, and opening it.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use artifact_store::{AsyncStore, LocalStore, StoreOptions};
 use artifacts::{ArtifactStore, Journal};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -37,9 +39,8 @@ impl Home {
     /// recovery that does not succeed is reported and tried again by the next
     /// command.
     pub async fn open() -> anyhow::Result<Self> {
-        let root = root()?;
+        let root = make_private(&root()?)?;
         let config = Config::load(&config_path(&root))?;
-        make_private(&root)?;
         let durability = config.store.durability.into();
         let options = StoreOptions {
             durability,
@@ -108,21 +109,25 @@ pub fn config_path(root: &Utf8Path) -> Utf8PathBuf {
     root.join("overspill.toml")
 }
 
-fn make_private(root: &Utf8Path) -> anyhow::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    if root.is_dir() {
-        return Ok(());
+/// Makes the directory where it is missing, and refuses one that someone else
+/// may change: they could make the configuration or the outputs their own.
+/// Returns where it really is.
+fn make_private(root: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
+    if !root.exists() {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(root);
+        made.with_context(|| format!("could not create {root}"))?;
     }
-    if let Some(parent) = root.parent() {
-        fs_err::create_dir_all(parent)?;
-    }
-    let made = std::fs::DirBuilder::new().mode(0o700).create(root);
-    match made {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            Err(error).with_context(|| format!("could not create {root}"))
-        }
-        _ => Ok(()),
-    }
+    let root = root.canonicalize_utf8().with_context(|| format!("could not open {root}"))?;
+    let metadata = fs_err::metadata(&root)?;
+    ensure!(metadata.is_dir(), "the home {root} is no directory");
+    let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
+    ensure!(owner == user, "the home {root} belongs to user {owner}, and this is user {user}");
+    let mode = metadata.mode() & 0o7777;
+    ensure!(
+        mode & 0o022 == 0,
+        "others may write to the home {root} (mode {mode:04o}); make it private: chmod 700 {root}"
+    );
+    Ok(root)
 }
 
 /// The time of day.

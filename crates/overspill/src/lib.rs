@@ -14,6 +14,7 @@ pub mod config;
 mod exit;
 pub mod home;
 mod progress;
+mod terminal;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -43,7 +44,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     match execute(cli) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("overspill: {error:#}");
+            terminal::note(&format!("overspill: {error:#}"));
             ExitCode::from(failure)
         }
     }

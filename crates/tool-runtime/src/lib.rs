@@ -6,7 +6,7 @@
 //! (roots, then the finished event) → release. Everything that is seen of a
 //! call afterwards derives from that one saved result.
 //!
-//! It knows no concrete tool, policy or backend. [`recover`] ends what a dead
+//! It knows no concrete tool, policy or backend. [`recover()`] ends what a dead
 //! process left behind.
 
 mod builder;

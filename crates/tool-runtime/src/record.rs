@@ -6,9 +6,9 @@ use bytes::Bytes;
 use output_contract::limits::{MAX_MODEL_TEXT_BYTES, MAX_TITLE_BYTES};
 use output_contract::{
     Attachment, Content, ContentBody, EmittedMessage, Exit, Fields, Incomplete, OutputKind,
-    ResultOutput, Status, StreamRecord, Structured, Timestamp, ToolResult, split_text,
+    ResultOutput, Status, StreamRecord, Structured, Timestamp, ToolResult,
 };
-use output_retention::{Ending, Shown, final_display, missing_display};
+use output_retention::{Ending, Shown, final_display, missing_display, one_line};
 use tool_api::{CallInfo, Completion, NewAttachment, OutputMode, StreamNote};
 
 use crate::execute::Ended;
@@ -134,11 +134,10 @@ impl Facts {
     ) -> ToolResult {
         let incomplete =
             self.incomplete(output.streams.iter().filter_map(|s| s.incomplete.as_ref()));
-        let title = bounded_title(if self.title.is_empty() {
-            self.info.tool.as_str()
-        } else {
-            &self.title
-        });
+        let title = match one_line(&self.title, MAX_TITLE_BYTES) {
+            empty if empty.is_empty() => self.info.tool.as_str().to_owned(),
+            title => title,
+        };
         let display = match &self.display {
             Some(display) => final_display(display),
             None => final_display(&missing_display(&title, self.status, incomplete.is_some())),
@@ -163,11 +162,6 @@ impl Facts {
             emitted: self.emitted,
         }
     }
-}
-
-fn bounded_title(title: &str) -> String {
-    let line = title.lines().next().unwrap_or_default();
-    split_text(line, MAX_TITLE_BYTES).next().unwrap_or_default().to_owned()
 }
 
 /// A page as the output: nothing is captured, stored or counted.

@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::exit;
 use crate::home::{config_path, root};
+use crate::terminal;
 
 pub(crate) fn run() -> anyhow::Result<u8> {
     let root = root()?;
@@ -10,6 +11,6 @@ pub(crate) fn run() -> anyhow::Result<u8> {
     let config = Config::load(&path)?;
     let from = if path.exists() { "from" } else { "defaults; to change them, write" };
     let toml = toml::to_string(&config)?;
-    super::print_text(&format!("# {from} {path}\n# home: {root}\n\n{toml}"))?;
+    terminal::print_text(&format!("# {from} {path}\n# home: {root}\n\n{toml}"))?;
     Ok(exit::OK)
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::cli::GcArgs;
 use crate::exit;
 use crate::home::Home;
+use crate::terminal;
 
 pub(crate) async fn run(args: GcArgs) -> anyhow::Result<u8> {
     let home = Home::open().await?;
@@ -14,7 +15,7 @@ pub(crate) async fn run(args: GcArgs) -> anyhow::Result<u8> {
     let options = CollectOptions { grace, dry_run: args.dry_run };
     let report = home.store.collect(options).await.context("nothing was removed")?;
     if args.json {
-        super::print_json(&json!({
+        terminal::print_json(&json!({
             "dryRun": args.dry_run,
             "busy": report.busy,
             "live": report.live,
@@ -26,11 +27,11 @@ pub(crate) async fn run(args: GcArgs) -> anyhow::Result<u8> {
         return Ok(exit::OK);
     }
     if report.busy {
-        super::print_text("another collection is running; nothing was done")?;
+        terminal::print_text("another collection is running; nothing was done")?;
         return Ok(exit::OK);
     }
     let what = if args.dry_run { "would remove" } else { "removed" };
-    super::print_text(&format!(
+    terminal::print_text(&format!(
         "{what} {} artifacts ({} bytes); {} are in use, {} are younger than {}",
         report.removed,
         report.removed_bytes,

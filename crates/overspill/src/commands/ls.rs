@@ -8,6 +8,7 @@ use session_log::{CallState, ReplayedCall};
 use crate::cli::LsArgs;
 use crate::exit;
 use crate::home::{Home, rfc3339};
+use crate::terminal::{self, cell};
 
 pub(crate) async fn run(args: LsArgs) -> anyhow::Result<u8> {
     let home = Home::open().await?;
@@ -33,16 +34,16 @@ fn list_sessions(home: &Home, as_json: bool) -> anyhow::Result<()> {
                 json!({ "sessionId": session, "calls": calls.len(), "storedBytes": bytes })
             })
             .collect();
-        return super::print_json(&rows);
+        return terminal::print_json(&rows);
     }
     let text: String = rows
         .iter()
         .map(|(session, calls, bytes)| {
             let plural = if calls.len() == 1 { "call" } else { "calls" };
-            format!("{session}  {} {plural}, {bytes} bytes\n", calls.len())
+            format!("{}  {} {plural}, {bytes} bytes\n", cell(session.as_str()), calls.len())
         })
         .collect();
-    super::print_text(&text)?;
+    terminal::print_text(&text)?;
     Ok(())
 }
 
@@ -53,10 +54,10 @@ fn list_calls(home: &Home, session: &SessionId, as_json: bool) -> anyhow::Result
     };
     if as_json {
         let rows: Vec<Value> = calls.iter().map(row_json).collect();
-        return super::print_json(&rows);
+        return terminal::print_json(&rows);
     }
     let text: String = calls.iter().map(|call| format!("{}\n", row(call))).collect();
-    super::print_text(&text)?;
+    terminal::print_text(&text)?;
     Ok(())
 }
 
@@ -86,7 +87,7 @@ pub(crate) fn row(call: &ReplayedCall) -> String {
             result.status.to_string(),
             rfc3339(result.started_at),
             stored_bytes(call),
-            result.title,
+            cell(&result.title),
         ),
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::ReadArgs;
 use crate::exit;
 use crate::home::{Home, PROGRAM};
+use crate::terminal;
 
 pub(crate) async fn run(args: ReadArgs) -> anyhow::Result<u8> {
     if !is_artifact_intent(&args.uri) {
@@ -30,12 +31,12 @@ pub(crate) async fn run(args: ReadArgs) -> anyhow::Result<u8> {
     };
     let page = page(&*reader, &request).await.with_context(|| format!("could not read {uri}"))?;
     if args.json {
-        super::print_json(&page_json(&uri, &args, &page))?;
+        terminal::print_json(&page_json(&uri, &args, &page))?;
         return Ok(exit::OK);
     }
-    super::print_bytes(&page.bytes)?;
+    terminal::print_bytes(&page.bytes)?;
     if let Some(note) = continuation(&uri, &args, &page) {
-        eprintln!("{note}");
+        terminal::note(&note);
     }
     Ok(exit::OK)
 }

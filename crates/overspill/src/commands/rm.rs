@@ -1,19 +1,25 @@
 //! `overspill rm`: removing sessions and letting go of their outputs.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context, bail};
 use artifacts::ArtifactStore;
 use output_contract::SessionId;
 
-use crate::cli::RmArgs;
+use crate::cli::{EVERY_SESSION, RmArgs};
 use crate::exit;
 use crate::home::Home;
+use crate::terminal;
 
 pub(crate) async fn run(args: RmArgs) -> anyhow::Result<u8> {
     let home = Home::open().await?;
-    let sessions = if args.session.as_str() == "all" {
-        home.sessions.sessions()?.into_iter().map(|summary| summary.session).collect()
+    let known = sessions(&home)?;
+    let sessions = if args.session.as_str() == EVERY_SESSION {
+        known
+    } else if known.contains(&args.session) {
+        BTreeSet::from([args.session])
     } else {
-        vec![args.session]
+        bail!("there is no session {}; `overspill ls` lists them", args.session);
     };
     let mut busy = Vec::new();
     let mut removed = 0;
@@ -33,7 +39,7 @@ pub(crate) async fn run(args: RmArgs) -> anyhow::Result<u8> {
         );
     }
     let plural = if removed == 1 { "session" } else { "sessions" };
-    super::print_text(&format!(
+    terminal::print_text(&format!(
         "removed {removed} {plural}; `overspill gc` frees what nothing else refers to"
     ))?;
     Ok(exit::OK)
@@ -44,12 +50,17 @@ fn is_running(home: &Home, session: &SessionId) -> anyhow::Result<bool> {
     Ok(live.iter().any(|capture| capture.session_id == *session))
 }
 
+/// Every session that has a log or keeps outputs: a removal that was cut short
+/// leaves one without the other.
+fn sessions(home: &Home) -> anyhow::Result<BTreeSet<SessionId>> {
+    let logs = home.sessions.sessions()?.into_iter().map(|summary| summary.session);
+    let owners = home.store.blocking().retained()?.into_iter().map(|call| call.owner);
+    Ok(logs.chain(owners).collect())
+}
+
 async fn remove(home: &Home, session: &SessionId) -> anyhow::Result<()> {
-    // The log first: what it no longer names may go, never the reverse.
-    let existed = home.sessions.remove(session)?;
-    if !existed {
-        bail!("there is no session {session}; `overspill ls` lists them");
-    }
-    home.store.release(session, None).await.context("could not let go of the session's outputs")?;
+    let released = home.store.release(session, None).await;
+    released.context("could not let go of the session's outputs")?;
+    home.sessions.remove(session)?;
     Ok(())
 }

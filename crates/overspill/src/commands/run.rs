@@ -17,10 +17,14 @@ use crate::cli::{HintsArg, RunArgs, ShapeArg};
 use crate::exit;
 use crate::home::{Home, PROGRAM, default_session, now};
 use crate::progress::Progress;
+use crate::terminal;
 
 pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
     let cancel = CancellationToken::new();
     let cancelled_by = cancel_on_signals(&cancel)?;
+    // A parent may have left SIGCHLD ignored, and then no exit status could be
+    // had; listening for it undoes that.
+    let _children = signal(SignalKind::child()).context("could not listen for signals")?;
     let home = Home::open().await?;
     let config = runtime_config(&home, &args);
     let tool = RunTool::new(process(&args));
@@ -45,24 +49,31 @@ pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
         Ok(result) => result,
         Err(CallError::NotSaved { result, source }) => {
             let error = anyhow::Error::new(source);
-            eprintln!("overspill: the result could not be saved: {error:#}");
+            terminal::note(&format!("overspill: the result could not be saved: {error:#}"));
             *result
         }
         Err(error) => return Err(error.into()),
     };
-    print(&args, &result)?;
-    if let Some(reason) = NotStarted::from_metadata(&result.metadata) {
-        return Ok(reason.exit_code());
-    }
     let signal = cancelled_by.load(Ordering::Relaxed);
-    Ok(exit::of_run(&result, (signal != 0).then_some(signal)))
+    let code = match NotStarted::from_metadata(&result.metadata) {
+        Some(reason) => reason.exit_code(),
+        None => exit::of_run(&result, (signal != 0).then_some(signal)),
+    };
+    match print(&args, &result) {
+        // What the command did is worth more than that it could not be told.
+        Err(error) if code != exit::OK => {
+            terminal::note(&format!("overspill: {error:#}"));
+            Ok(code)
+        }
+        printed => printed.map(|()| code),
+    }
 }
 
 fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
     if args.json {
-        return super::print_json(result);
+        return terminal::print_json(result);
     }
-    super::print_text(&result.text())?;
+    terminal::print_text(&result.text())?;
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use session_log::{CallState, ReplayedCall, replay};
 use crate::cli::ShowArgs;
 use crate::exit;
 use crate::home::Home;
+use crate::terminal;
 
 pub(crate) async fn run(args: ShowArgs) -> anyhow::Result<u8> {
     let home = Home::open().await?;
@@ -14,19 +15,19 @@ pub(crate) async fn run(args: ShowArgs) -> anyhow::Result<u8> {
     if args.json {
         let results: Vec<_> = calls.iter().filter_map(ReplayedCall::result).collect();
         match (one, results.as_slice()) {
-            (true, [result]) => super::print_json(result)?,
-            _ => super::print_json(&results)?,
+            (true, [result]) => terminal::print_json(result)?,
+            _ => terminal::print_json(&results)?,
         }
         return Ok(exit::OK);
     }
     for (index, call) in calls.iter().enumerate() {
         if !one {
             let gap = if index == 0 { "" } else { "\n" };
-            super::print_text(&format!("{gap}== {}", super::ls::row(call)))?;
+            terminal::print_text(&format!("{gap}== {}", super::ls::row(call)))?;
         }
         match &call.state {
-            CallState::Finished(result) if args.display => super::print_text(&result.display)?,
-            CallState::Finished(result) => super::print_text(&result.text())?,
+            CallState::Finished(result) if args.display => terminal::print_text(&result.display)?,
+            CallState::Finished(result) => terminal::print_text(&result.text())?,
             CallState::Running if one => bail!("call {} is still running", call.call_id),
             CallState::Running => {}
         }
@@ -45,7 +46,7 @@ pub(crate) fn replay_session(
     }
     let records = home.sessions.read(session)?;
     for skipped in &records.diagnostics {
-        eprintln!("overspill: session {session}: skipped {skipped}");
+        terminal::note(&format!("overspill: session {session}: skipped {skipped}"));
     }
     let events = records.events.into_iter().map(|(_, event)| event);
     Ok(Some(replay(events).calls))

@@ -163,15 +163,16 @@ impl SpawnError {
         {
             return Self::Cwd { cwd: cwd.clone(), source: error.into() };
         }
-        if errno != Some(Errno::NOENT) {
-            return Self::NotExecutable { program, source };
-        }
-        match find(spec) {
-            Some(file) => {
+        let searched = !program.as_bytes().contains(&b'/');
+        match (errno, find(spec)) {
+            (Some(Errno::NOENT), Some(file)) => {
                 let interpreter = interpreter(&file);
                 Self::MissingInterpreter { program, interpreter, source }
             }
-            None => Self::NotFound { program, source },
+            (Some(Errno::NOENT), None) => Self::NotFound { program, source },
+            // The search has met a directory that is closed to us.
+            (Some(Errno::ACCESS), None) if searched => Self::NotFound { program, source },
+            _ => Self::NotExecutable { program, source },
         }
     }
 }
@@ -235,6 +236,18 @@ mod tests {
         assert_eq!(NotStarted::from_metadata(&Fields::new()), None);
         let unknown = Fields::from([(NotStarted::KEY.to_owned(), json!("?"))]);
         assert_eq!(NotStarted::from_metadata(&unknown), None);
+    }
+
+    #[test]
+    fn a_closed_directory_on_the_path_is_no_program() {
+        for (program, expect) in [
+            ("no-such-program-anywhere", NotStarted::NotFound),
+            ("./no-such-program-anywhere", NotStarted::NotExecutable),
+            ("sh", NotStarted::NotExecutable),
+        ] {
+            let error = SpawnError::diagnose(Errno::ACCESS.into(), &ProcessSpec::new(program));
+            assert_eq!(error.kind(), expect, "{program}");
+        }
     }
 
     #[test]

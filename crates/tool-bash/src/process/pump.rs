@@ -127,11 +127,15 @@ impl Pump {
             let Phase::Ended { grace } = *self.phase.borrow_and_update() else {
                 return Ok(Pipe::Open);
             };
-            // The deadline comes first: a pipe that is always full has one too.
+            // Also a pipe that is always full comes past here.
+            let left = grace.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return Ok(Pipe::Open);
+            }
             self.make_room();
             let count = tokio::select! {
                 biased;
-                () = sleep(grace.saturating_sub(start.elapsed())) => return Ok(Pipe::Open),
+                () = sleep(left) => return Ok(Pipe::Open),
                 Ok(()) = self.phase.changed() => continue,
                 count = self.pipe.read_buf(&mut self.buffer) => count?,
             };

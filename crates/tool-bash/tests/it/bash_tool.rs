@@ -170,9 +170,10 @@ async fn a_shell_that_does_not_start_says_why() {
     assert_eq!((completion.status, completion.exit), (Status::Failed, None));
     let kind = NotStarted::from_metadata(completion.metadata());
     assert_eq!(kind, Some(NotStarted::NotFound));
-    let reason = "cannot start: program not found: no-such-shell-anywhere: No such file or \
-                  directory (os error 2)\n";
-    assert_eq!(recorder.stderr(), reason);
+    let reason = recorder.stderr();
+    // What the system says depends on the directories that are searched.
+    assert!(reason.starts_with("cannot start: program not found: no-such-shell-anywhere: "));
+    assert!(reason.ends_with(")\n"), "{reason}");
     assert_eq!(display(&completion), format!("$ ls\n{reason}"));
 }
 

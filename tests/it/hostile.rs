@@ -1,0 +1,134 @@
+//! Places and streams that are not as they should be.
+
+use std::os::unix::fs::PermissionsExt;
+
+use camino::Utf8Path;
+
+use crate::sandbox::Sandbox;
+
+fn mode(path: &Utf8Path) -> u32 {
+    fs_err::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+#[test]
+fn an_output_that_cannot_be_written_costs_no_exit_status() {
+    let sandbox = Sandbox::new();
+    for (line, code) in [
+        ("overspill run -- sh -c 'exit 3' > /dev/full", 3),
+        ("overspill run -- true > /dev/full", 125),
+        ("overspill run -- sh -c 'exit 3' > /dev/full 2> /dev/full", 3),
+        ("overspill run -- sh -c 'exit 3' >&- 2>&-", 3),
+        ("overspill read nonsense 2> /dev/full", 1),
+        ("overspill ls > /dev/full", 1),
+        ("overspill config > /dev/full", 1),
+        ("overspill config | head -c 0", 0),
+    ] {
+        assert_eq!(sandbox.shell(line).code, Some(code), "{line}");
+    }
+    let result = sandbox.run_json(&[], "seq 5000");
+    let uri = result["output"]["streams"][0]["artifact"].as_str().unwrap();
+    let read = sandbox.shell(&format!("overspill read {uri} > /dev/null 2> /dev/full"));
+    assert_eq!(read.code, Some(0), "nobody can be told of the continuation");
+}
+
+#[test]
+fn no_session_is_called_all() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.overspill(["run", "--session", "all", "--", "true"]);
+    assert_eq!(ran.code, Some(125));
+    assert!(ran.stderr.contains("every session"), "{}", ran.stderr);
+}
+
+#[test]
+fn listings_show_titles_and_names_safely() {
+    let sandbox = Sandbox::new();
+    let session = "a\u{202e}b";
+    let trick = "true \u{1b}[2Jx\nforged  completed  row";
+    sandbox.overspill(["run", "--session", session, "--", "echo", trick]);
+    for listing in [vec!["ls"], vec!["ls", session], vec!["show", session]] {
+        let text = sandbox.overspill(&listing).text();
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text:?}");
+        let rows = text.lines().filter(|line| line.starts_with("forged")).count();
+        let own = usize::from(listing[0] == "show");
+        assert_eq!(rows, own, "a title makes no row: {text:?}");
+    }
+}
+
+#[test]
+fn a_home_that_is_a_link_is_where_it_leads() {
+    let sandbox = Sandbox::new();
+    let link = sandbox.other_home();
+    fs_err::os::unix::fs::symlink(sandbox.home(), &link).unwrap();
+    let line = format!("OVERSPILL_HOME={link} overspill run --session s -- echo hi");
+    assert_eq!(sandbox.shell(&line).code, Some(0));
+    assert_eq!(sandbox.overspill(["ls"]).text(), "s  1 call, 3 bytes\n");
+}
+
+#[test]
+fn a_home_that_others_may_write_to_is_refused() {
+    let sandbox = Sandbox::new();
+    fs_err::set_permissions(sandbox.home(), PermissionsExt::from_mode(0o777)).unwrap();
+    let ran = sandbox.run("echo hi");
+    assert_eq!(ran.code, Some(125));
+    assert!(ran.stderr.contains("chmod 700"), "{}", ran.stderr);
+    assert!(!sandbox.home().join("store").exists());
+}
+
+#[test]
+fn modes_hold_under_any_umask() {
+    let sandbox = Sandbox::new();
+    let deep = sandbox.other_home().join("a/b");
+    let line = format!("umask 000; OVERSPILL_HOME={deep} overspill run --session s -- seq 100000");
+    assert_eq!(sandbox.shell(&line).code, Some(0));
+    let mut pending = vec![sandbox.other_home()];
+    let mut seen = 0;
+    while let Some(path) = pending.pop() {
+        if path.is_dir() {
+            assert_eq!(mode(&path), 0o700, "{path}");
+            let entries = fs_err::read_dir(&path).unwrap();
+            pending.extend(entries.map(|e| e.unwrap().path().try_into().unwrap()));
+            continue;
+        }
+        seen += 1;
+        let blob = path.as_str().contains("/blobs/") || path.as_str().contains("/manifests/");
+        let allowed: &[u32] = if blob { &[0o444] } else { &[0o600, 0o444, 0o400] };
+        assert!(allowed.contains(&mode(&path)), "{path} has {:o}", mode(&path));
+    }
+    assert!(seen >= 6, "{seen}");
+}
+
+#[test]
+fn a_planted_link_is_not_followed() {
+    for place in ["store", "sessions", "store/captures", "store/blobs", "store/roots"] {
+        let sandbox = Sandbox::new();
+        sandbox.run("echo before");
+        let elsewhere = sandbox.work().join("elsewhere");
+        fs_err::rename(sandbox.home().join(place), &elsewhere).unwrap();
+        fs_err::os::unix::fs::symlink(&elsewhere, sandbox.home().join(place)).unwrap();
+        let ran = sandbox.run("echo after");
+        assert_eq!(ran.code, Some(125), "{place}: {}", ran.stderr);
+        assert!(ran.stderr.contains(place.rsplit('/').next().unwrap()), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_file_size_limit_keeps_status_and_preview() {
+    let sandbox = Sandbox::new();
+    // bash counts in units of 1,024 bytes.
+    let line = "trap '' XFSZ; ulimit -f 100; \
+                overspill run --json -- bash -c 'ulimit -f unlimited 2>/dev/null; seq 100000; exit 7'";
+    let ran = sandbox.shell(line);
+    assert_eq!(ran.code, Some(7), "{}", ran.stderr);
+    let result = ran.json();
+    let stdout = &result["output"]["streams"][0];
+    assert_eq!(stdout["incomplete"]["reason"], "storage_error", "{stdout}");
+    assert_eq!(stdout["seenBytes"], 588_895);
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("[stdout]\n1\n2\n"), "{text}");
+    assert!(text.contains("(storage error: file too large)]"), "{text}");
+    let stored = stdout["bytes"].as_u64().unwrap();
+    assert!(stored > 0 && stored <= 102_400, "{stored}");
+    let all = sandbox.read_all(stdout["artifact"].as_str().unwrap());
+    let expected: String = (1..=100_000).map(|n| format!("{n}\n")).collect();
+    assert_eq!(all, &expected.as_bytes()[..usize::try_from(stored).unwrap()]);
+}
