@@ -132,3 +132,25 @@ fn a_file_size_limit_keeps_status_and_preview() {
     let expected: String = (1..=100_000).map(|n| format!("{n}\n")).collect();
     assert_eq!(all, &expected.as_bytes()[..usize::try_from(stored).unwrap()]);
 }
+
+#[test]
+fn what_was_seen_is_shown_where_nothing_can_be_stored() {
+    let sandbox = Sandbox::new();
+    // Nothing can be added to any file of this size or more: not to the log,
+    // not to a capture, except for its first block.
+    let line = "trap '' XFSZ; ulimit -f 1; \
+                overspill run --json -- bash -c 'seq 30000; exit 7' 2> errors";
+    let ran = sandbox.shell(line);
+    assert_eq!(ran.code, Some(7));
+    let result = ran.json();
+    let stdout = &result["output"]["streams"][0];
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("[stdout]\n1\n2\n3\n"), "{text}");
+    assert!(text.contains("\n30000\n"), "the end was seen, and is shown");
+    assert!(text.contains(" bytes not kept]\n"), "no hint to what is not there");
+    assert_eq!(stdout["incomplete"]["reason"], "storage_error", "{stdout}");
+    assert_eq!(
+        (&stdout["truncated"], &stdout["nextOffset"]),
+        (&false.into(), &serde_json::Value::Null)
+    );
+}

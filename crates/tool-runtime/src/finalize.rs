@@ -160,6 +160,7 @@ impl Finalizer<'_> {
                 (Some(name), Some(manifest)) => ArtifactUri::stream(manifest, name.clone()),
                 _ => ArtifactUri::bare(sealed.digest()),
             });
+            let kept_bytes = kept.map_or(0, |sealed| sealed.bytes());
             let note = facts.notes.iter().find(|note| note.stream == name);
             let lost = match (&failure, &kept) {
                 (Some(detail), None) => Some(Incomplete {
@@ -173,7 +174,7 @@ impl Finalizer<'_> {
                 name: name.clone(),
                 artifact: artifact.clone(),
                 sha256: kept.map(|sealed| sealed.digest()),
-                bytes: kept.map_or(0, |sealed| sealed.bytes()),
+                bytes: kept_bytes,
                 lines: kept.map_or(0, |sealed| sealed.lines()),
                 seen_bytes: stream.seen_bytes,
                 shown_bytes: 0,
@@ -183,9 +184,9 @@ impl Finalizer<'_> {
                 incomplete: facts.incomplete(reasons.iter().flatten()),
                 binary: false,
             });
-            let preview = match stream.seen_preview {
-                Some(seen) if artifact.is_none() => seen,
-                _ => stream.preview,
+            let (preview, artifact) = match stream.seen_preview {
+                Some(seen) if shows(&seen, &self.limits, kept_bytes) => (seen, None),
+                _ => (stream.preview, artifact),
             };
             previews.push(PreviewStream { name, preview, artifact });
         }
@@ -257,6 +258,13 @@ impl Finalizer<'_> {
         content.append(&mut facts.links);
         Finalized { result: facts.into_result(page_output(), content, structured), guard }
     }
+}
+
+/// Whether the preview of what was seen shows all that was stored, so that it
+/// says more than the preview of what was stored and needs no hint.
+fn shows(seen: &Preview, limits: &Limits, stored_bytes: u64) -> bool {
+    let cut = seen.cut(limits);
+    !cut.is_truncated() || cut.head.len() as u64 >= stored_bytes
 }
 
 /// The manifest of a named output, where every stream of it is there.

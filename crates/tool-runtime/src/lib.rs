@@ -1,7 +1,7 @@
 //! Runs tool calls from arguments to saved result.
 //!
 //! A [`Runtime`] is composed of tools, a store, a journal and an approver. One
-//! call goes: prepare → approve → started event → execute under capture →
+//! call goes: prepare → approve → capture → started event → execute →
 //! seal → publish under a guard → post-execute waterfall → render → commit
 //! (roots, then the finished event) → release. Everything that is seen of a
 //! call afterwards derives from that one saved result.

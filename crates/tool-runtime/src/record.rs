@@ -169,13 +169,15 @@ pub(crate) fn page_output() -> ResultOutput {
     ResultOutput { kind: OutputKind::Page, manifest: None, streams: Vec::new() }
 }
 
-/// Puts what was shown of each stream into its record.
+/// Puts what was shown of each stream into its record. Truncated is what shows
+/// less than is stored; where less was stored than is shown, nothing is.
 pub(crate) fn record_shown(streams: &mut [StreamRecord], shown: &[Shown]) {
     for (record, shown) in streams.iter_mut().zip(shown) {
+        let next = shown.next.filter(|_| shown.shown_bytes < record.bytes);
         record.shown_bytes = shown.shown_bytes;
-        record.truncated = shown.truncated;
-        record.next_offset = shown.next.map(|next| next.line);
-        record.next_byte_offset = shown.next.map(|next| next.byte_offset);
+        record.truncated = next.is_some();
+        record.next_offset = next.map(|next| next.line);
+        record.next_byte_offset = next.map(|next| next.byte_offset);
         record.binary = shown.binary;
     }
 }

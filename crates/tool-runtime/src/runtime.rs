@@ -126,16 +126,16 @@ impl Inner {
             let message = format!("the call was not allowed: {reason}");
             return self.refuse(&call, Some(&*tool), Status::Failed, message).await;
         }
-        self.start(&call, &*tool).await;
         match tool.spec().handling {
-            OutputHandling::Captured => self.run_captured(info, &*tool, prepared, cancel).await,
-            OutputHandling::SelfPaginating => self.run_paginating(info, prepared, cancel).await,
+            OutputHandling::Captured => self.run_captured(call, &*tool, prepared, cancel).await,
+            OutputHandling::SelfPaginating => {
+                self.run_paginating(call, &*tool, prepared, cancel).await
+            }
         }
     }
 
-    /// Says that the call starts, before it leaves any other trace. A journal
-    /// that does not take this keeps no command from running: a full disk must
-    /// cost the record, not the work.
+    /// Says that the call starts. A journal that does not take this keeps no
+    /// command from running: a full disk must cost the record, not the work.
     async fn start(&self, call: &ToolCall, tool: &dyn Tool) {
         let captured = tool.spec().handling == OutputHandling::Captured;
         let event = SavedEvent::CallStarted {
@@ -159,14 +159,16 @@ impl Inner {
 
     async fn run_captured(
         &self,
-        info: CallInfo,
+        call: ToolCall,
         tool: &dyn Tool,
         prepared: Box<dyn PreparedCall>,
         cancel: CancellationToken,
     ) -> Result<ToolResult, CallError> {
         let started_at = self.now();
-        let title = prepared.title();
+        let (info, title) = (call_info(&call, Some(tool)), prepared.title());
         let declaration = &tool.spec().output;
+        // The capture is made before the start is saved, so that whatever has
+        // started is found by recovery if this process dies.
         let capture = self.make_capture(&info, declaration, &title, started_at).await;
         if let Err(error) = &capture {
             tracing::error!(
@@ -174,6 +176,7 @@ impl Inner {
                 "the output of this call cannot be stored"
             );
         }
+        self.start(&call, tool).await;
         let limits = self.limits(declaration.channels());
         let capture = CallCapture::start(
             capture,
@@ -194,7 +197,12 @@ impl Inner {
                 text
             }
             OutputMode::Streamed => None,
-            OutputMode::Page(_) => unreachable!("a captured sink refuses pages"),
+            OutputMode::Page(_) => {
+                // The output of another call's sink: this one has none.
+                facts.interrupted = true;
+                facts.status = Status::Failed;
+                None
+            }
         };
         let mut captured = capture.finish().await;
         let streams = ended_streams(&mut captured);
@@ -208,12 +216,14 @@ impl Inner {
 
     async fn run_paginating(
         &self,
-        info: CallInfo,
+        call: ToolCall,
+        tool: &dyn Tool,
         prepared: Box<dyn PreparedCall>,
         cancel: CancellationToken,
     ) -> Result<ToolResult, CallError> {
         let started_at = self.now();
-        let title = prepared.title();
+        let (info, title) = (call_info(&call, Some(tool)), prepared.title());
+        self.start(&call, tool).await;
         let sink = Arc::new(PageSink::default());
         let output = OutputSink::new(sink.clone(), OutputHandling::SelfPaginating);
         let cx = context(&info, output, cancel);
