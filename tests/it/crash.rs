@@ -101,3 +101,32 @@ fn a_running_capture_of_another_process_is_left_alone() {
     let uri = results[0]["output"]["streams"][0]["artifact"].as_str().unwrap().to_owned();
     assert_eq!(sandbox.read_all(&uri), b"begun\nend\n");
 }
+
+#[test]
+fn a_stream_that_cannot_be_read_any_more_keeps_no_other_back() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.home().with_file_name("bin").join("overspill");
+    let mut child = sandbox
+        .command(program.as_str())
+        .args(["run", "--session", "s", "--", "bash", "-c"])
+        .arg("echo $$ > pid; echo warned >&2; echo begun; exec sleep 60")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until(|| captured(&sandbox).is_some_and(|bytes| bytes >= 6));
+    child.kill().unwrap();
+    end(&mut child, &sandbox);
+    let captures = fs_err::read_dir(sandbox.home().join("store/captures")).unwrap();
+    let capture = captures.flatten().find(|entry| entry.path().is_dir()).unwrap().path();
+    fs_err::remove_file(capture.join("stream-0")).unwrap();
+    fs_err::create_dir(capture.join("stream-0")).unwrap();
+
+    let results = results(&sandbox);
+    let result = &results[0];
+    assert_eq!(result["status"], "interrupted");
+    assert_eq!(result["incomplete"]["reason"], "storage_error");
+    let streams = &result["output"]["streams"];
+    assert_eq!(streams[0]["artifact"], Value::Null);
+    let uri = streams[1]["artifact"].as_str().unwrap();
+    assert_eq!(sandbox.read_all(uri), b"warned\n", "it has an address of its own");
+}

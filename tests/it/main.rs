@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod bytes;
+mod completions;
 mod corpus;
 mod crash;
+mod examples;
 mod hints;
 mod hostile;
 mod process_life;
@@ -12,4 +14,5 @@ mod reads;
 mod rendering;
 mod runtime;
 mod sandbox;
+mod schemas;
 mod sessions;

@@ -205,6 +205,36 @@ fn a_signal_to_overspill_cancels_the_command() {
     assert!(result["display"].as_str().unwrap().contains("cancelled"), "{}", result["display"]);
 }
 
+#[test]
+fn an_interrupt_reaches_the_command_as_one() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.home().with_file_name("bin").join("overspill");
+    let script = "trap 'echo summary; exit 8' INT; echo > begun; while :; do sleep .05; done";
+    let mut child = sandbox
+        .command(program.as_str())
+        .args(["run", "--session", "s", "--", "bash", "-c", script])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until(|| sandbox.work().join("begun").exists());
+    let overspill = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(overspill, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let results = sandbox.overspill(["show", "s", "--json"]).json();
+    assert!(text(&results[0]).starts_with("[stdout]\nsummary\n"), "{}", text(&results[0]));
+}
+
+#[test]
+fn a_command_has_no_terminal_to_wait_for() {
+    let sandbox = Sandbox::new();
+    // `script` gives overspill a terminal; the command must not get at it.
+    let line = "script -qec \"overspill run --timeout 20s --session s -- bash -c 'read x </dev/tty; echo rc $?'\" /dev/null";
+    let ran = sandbox.shell(line);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let results = sandbox.overspill(["show", "s", "--json"]).json();
+    assert!(text(&results[0]).contains("/dev/tty: No such device"), "{}", text(&results[0]));
+}
+
 /// Waits for a condition that another process brings about.
 pub(crate) fn wait_until(mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);

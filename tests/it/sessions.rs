@@ -12,7 +12,7 @@ fn a_call_is_listed_shown_and_removed() {
     let ls = sandbox.overspill(["ls"]);
     assert_eq!(ls.text(), "build 7/a  1 call, 4 bytes\n");
     let ls = sandbox.overspill(["ls", "build 7/a"]).text();
-    assert!(ls.starts_with(&format!("{call}  failed")), "{ls}");
+    assert!(ls.starts_with(&format!("{call}  exit 4 ")), "{ls}");
     let text = "[stdout]\nout\n\n[stderr]\n[exit code: 4]\n";
     assert_eq!(sandbox.overspill(["show", &format!("build 7/a/{call}")]).text(), text);
     assert_eq!(sandbox.overspill(["show", &format!("build 7/a/{}", &call[..12])]).text(), text);

@@ -74,12 +74,13 @@ pub(crate) fn collect(
             && !marked.contains(&candidate.digest)
             && !age.is_over(candidate.stat.changed)
         {
-            marked.keep_streams(store, &candidate.digest)?;
+            marked.keep_young(store, &candidate.digest)?;
         }
     }
     candidates.retain(|candidate| {
         let is_marked = marked.contains(&candidate.digest);
-        let is_young = !is_marked && !age.is_over(candidate.stat.changed);
+        let is_young = !is_marked
+            && (!age.is_over(candidate.stat.changed) || marked.is_young(&candidate.digest));
         if candidate.kind != Kind::Orphan {
             live += u64::from(is_marked);
             young += u64::from(is_young);
@@ -92,6 +93,9 @@ pub(crate) fn collect(
         (report.removed, report.removed_bytes) =
             removed.fold((0, 0), |(n, bytes), c: &Candidate| (n + 1, bytes + c.stat.bytes));
     } else {
+        // They count for nothing from here on, and the sweep need not read
+        // them again and again while publishers wait.
+        state::remove_forgotten(&layout.leases, &leases, &forgotten, expired)?;
         sweep::empty_trash(store)?;
         let swept = sweep::sweep(store, &collector, &candidates, || {
             Ok(state::leased(&state::read_all(&layout.leases, expired)?, &forgotten))
@@ -107,7 +111,6 @@ pub(crate) fn collect(
         for name in &roots {
             layout.roots.compact(name, &collector).map_err(unreadable_roots)?;
         }
-        state::remove_forgotten(&layout.leases, &leases, &forgotten, expired)?;
     }
     Ok(report)
 }

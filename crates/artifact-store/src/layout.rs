@@ -140,7 +140,7 @@ fn create(root: &Dir, durability: Durability) -> Result<Description, StoreError>
     if let Some(entry) = root.names()?.into_iter().find(|name| !is_ours(name)) {
         return Err(StoreError::NotAStore { path: root.path().to_owned(), entry });
     }
-    root.make_private()?;
+    root.make_own_private()?;
     for name in DIRECTORIES {
         let dir = root.make_dir(name)?;
         if SHELVES.contains(&name) {

@@ -104,7 +104,10 @@ impl LeaseFile {
             let id = file.stat()?.id;
             // A collector may have found it unlocked, and removed it.
             if leases.stat(&name)?.is_some_and(|stat| stat.id == id) {
-                file.append(&record::encode(&LeaseRecord::LeaseFile { version: VERSION }))?;
+                record::append(
+                    &file,
+                    &record::encode(&LeaseRecord::LeaseFile { version: VERSION }),
+                )?;
                 return Ok(Self { file: Locked(file), appending: Mutex::default() });
             }
         }
@@ -114,7 +117,7 @@ impl LeaseFile {
 
     fn append(&self, line: &LeaseRecord) -> Result<(), FileError> {
         let _one_at_a_time = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
-        self.file.0.append(&record::encode(line))
+        record::append(&self.file.0, &record::encode(line))
     }
 
     fn is_there(&self) -> Result<bool, FileError> {

@@ -13,9 +13,12 @@
 //! History: this is the first format. Kinds of records and their versions are
 //! the files' own.
 
+use artifacts::FileError;
 use artifacts::hash::digest_of;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::tree::File;
 
 const CHECK_DIGITS: usize = 8;
 const TORN: &[u8] = b"\"torn\"";
@@ -46,8 +49,22 @@ fn line(payload: &[u8]) -> Vec<u8> {
     [&check.as_bytes()[..CHECK_DIGITS], b" ", payload, b"\n"].concat()
 }
 
-/// What an append to a file that ends inside a line begins with.
-pub(crate) fn close_torn_tail() -> Vec<u8> {
+/// Appends lines to a locked file, whole or not at all, after a torn tail has
+/// been closed.
+pub(crate) fn append(file: &File, lines: &[u8]) -> Result<(), FileError> {
+    let bytes = file.stat()?.bytes;
+    let mut last = *b"\n";
+    if bytes > 0 {
+        file.read_at(&mut last, bytes - 1)?;
+    }
+    if last == *b"\n" {
+        file.append(lines)
+    } else {
+        file.append(&[&close_torn_tail(), lines].concat())
+    }
+}
+
+fn close_torn_tail() -> Vec<u8> {
     [b"\n".to_vec(), line(TORN)].concat()
 }
 

@@ -89,16 +89,13 @@ impl Roots {
     fn append(&self, file: &File, owner: &SessionId, record: &RootRecord) -> Result<(), RootError> {
         let bytes = read_file(file)?;
         let mut lines = Vec::new();
-        if bytes.last().is_some_and(|last| *last != b'\n') {
-            lines = record::close_torn_tail();
-        }
         match owner::parse(&bytes).map_err(|source| unreadable(file, source))? {
             Some(roots) if roots.owner() == owner => {}
             Some(_) => return Err(unreadable(file, "it is another owner's")),
             None => lines.extend(record::encode(&RootRecord::first(owner))),
         }
         lines.extend(record::encode(record));
-        file.append(&lines)?;
+        record::append(file, &lines)?;
         if self.durability.waits() {
             let synced = file.sync().and_then(|()| self.sync_name(file));
             if let Err(error) = synced {
@@ -239,10 +236,9 @@ fn read_file(file: &File) -> Result<Vec<u8>, RootError> {
 /// Reads a locked file, which must be where its owner's belongs.
 fn parse(file: &File, name: &str) -> Result<Option<OwnerRoots>, RootError> {
     let roots = owner::parse(&read_file(file)?).map_err(|source| unreadable(file, source))?;
-    match roots {
-        Some(roots) if file_name(roots.owner()) != name => {
-            Err(unreadable(file, "its name is not that of its owner"))
-        }
-        roots => Ok(roots),
-    }
+    let named = match &roots {
+        Some(roots) => file_name(roots.owner()) == name,
+        None => Digest::parse(name).is_ok(),
+    };
+    if named { Ok(roots) } else { Err(unreadable(file, "its name is not that of its owner")) }
 }

@@ -244,13 +244,25 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_do_not_matter(
-            bytes in proptest::collection::vec(
-                prop_oneof![Just(b'\n'), Just(b'a'), Just(0xe4), Just(0xbd), Just(0xa0), any::<u8>()],
-                0..3000,
-            ),
-            cuts in proptest::collection::vec(0usize..3000, 0..6),
+            runs in proptest::collection::vec((0usize..6, any::<u8>(), 1usize..90), 0..40),
+            long in proptest::option::of((0usize..40, 65_000usize..66_000)),
+            cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..6),
         ) {
-            let mut cuts: Vec<usize> = cuts.into_iter().map(|c| c.min(bytes.len())).collect();
+            let mut runs: Vec<Vec<u8>> = runs
+                .into_iter()
+                .map(|(kind, byte, len)| match kind {
+                    0 => vec![b'\n'; len % 3 + 1],
+                    1 => "a你🦀".repeat(len % 9).into_bytes(),
+                    2 => vec![0xe4, 0xbd],
+                    3 => vec![byte],
+                    _ => vec![b'x'; len],
+                })
+                .collect();
+            if let Some((at, len)) = long {
+                runs.insert(at.min(runs.len()), vec![b'y'; len]);
+            }
+            let bytes = runs.concat();
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
             cuts.extend([0, bytes.len()]);
             cuts.sort_unstable();
             let pieces: Vec<&[u8]> = cuts.windows(2).map(|w| &bytes[w[0]..w[1]]).collect();

@@ -218,3 +218,6 @@ pub enum SidecarError {
     #[error("the sidecar contradicts itself")]
     Inconsistent,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,15 +1,18 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use output_contract::SessionId;
 
 /// Run any command, see a bounded preview of its output, and read every byte
 /// back.
 #[derive(Debug, Parser)]
-#[command(name = "overspill", version, about, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(name = "overspill", version, long_version = LONG_VERSION.as_str(), about)]
+#[command(after_help = AFTER_HELP, max_term_width = 100)]
 pub struct Cli {
     /// Say more of what happens, on standard error (-vv, -vvv: even more)
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
@@ -21,6 +24,11 @@ pub struct Cli {
 
 /// What `rm --session` takes for all sessions; no session may be called so.
 pub(crate) const EVERY_SESSION: &str = "all";
+
+/// `--version` also says which wire types this program writes; `-V` does not.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!("{}\nwire protocol {}", env!("CARGO_PKG_VERSION"), output_contract::PROTOCOL_VERSION)
+});
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -47,28 +55,37 @@ pub enum Command {
     Gc(GcArgs),
     /// Print the configuration that is in force
     Config,
+    /// Print a script that completes command lines, for a shell
+    Completions(CompletionsArgs),
+    /// Print a manual page, in troff
+    Man(ManArgs),
 }
 
 /// `overspill run`
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The command runs without a shell; use `bash -c '…'` for pipes and redirections.
-Its standard input is empty unless --stdin is given.
+Its standard input is empty unless --stdin is given, and it has no terminal.
+Of one stream at most [capture] max_stream_bytes are kept (`overspill config`).
+
+A background process that keeps an output open is waited for one second. What it
+writes later is lost, and writing may end it: redirect it, `server >log 2>&1 &`.
 
 Exit code: that of the command; 128+N if signal N ended it; 124 if it timed out;
 125 if overspill failed; 126 or 127 if the command cannot be run or is not found.
+A result that cannot be stored is said, and changes no exit code.
 
 Examples:
   overspill run -- cargo test --workspace
   overspill run --timeout 30s --session build-7 -- make -j4
-  overspill run --json -- git log | jq .output
+  overspill run --json -- git log | jq -r '.content[0].text'
   cat data | overspill run --stdin -- sort")]
 pub struct RunArgs {
     /// End the command after this time, such as 30s, 5m or 1h30m
-    #[arg(long, value_name = "DURATION", value_parser = timeout)]
+    #[arg(long, value_name = "DURATION", value_parser = timeout, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
-    /// The session that the call belongs to [default: today's date]
-    #[arg(long, value_name = "SESSION", value_parser = new_session)]
+    /// The session that the call belongs to [default: today's date, in UTC]
+    #[arg(long, value_name = "SESSION", value_parser = new_session, allow_hyphen_values = true)]
     pub session: Option<SessionId>,
     /// Which part of each stream is shown [default: from the configuration]
     #[arg(long, value_enum)]
@@ -77,12 +94,12 @@ pub struct RunArgs {
     #[arg(long, value_enum, default_value_t = HintsArg::Cli)]
     pub hints: HintsArg,
     /// Most lines shown of each stream
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     pub max_lines: Option<u64>,
     /// Most bytes shown of each stream
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     pub max_bytes: Option<u64>,
-    /// Give the command our standard input
+    /// Give the command our standard input; a terminal's through a pipe
     #[arg(long)]
     pub stdin: bool,
     /// Print the whole result as JSON instead of the preview
@@ -126,13 +143,13 @@ pub struct ReadArgs {
     #[arg(value_name = "URI")]
     pub uri: String,
     /// First line of the page, counted from 0
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub offset: u64,
     /// Most lines of the page, at least 1; more than 2000 is 2000
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     pub limit: Option<u64>,
     /// Start inside the first line, after this many of its bytes
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub byte_offset: u64,
     /// Print the page and its position as JSON
     #[arg(long)]
@@ -186,11 +203,18 @@ pub struct GcArgs {
     #[arg(long)]
     pub dry_run: bool,
     /// Leave alone what is younger than this [default: from the configuration]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration, allow_hyphen_values = true)]
     pub grace: Option<Duration>,
     /// Print the report as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+fn at_least_one(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("give a whole number of at least 1".to_owned()),
+        Ok(number) => Ok(number),
+    }
 }
 
 fn new_session(text: &str) -> Result<SessionId, String> {
@@ -198,6 +222,31 @@ fn new_session(text: &str) -> Result<SessionId, String> {
         return Err(format!("`{EVERY_SESSION}` means every session; choose another name"));
     }
     SessionId::new(text).map_err(|error| error.to_string())
+}
+
+/// `overspill completions`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  overspill completions bash > ~/.local/share/bash-completion/completions/overspill
+  overspill completions zsh > ~/.zfunc/_overspill
+  overspill completions fish > ~/.config/fish/completions/overspill.fish")]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// `overspill man`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  overspill man > overspill.1
+  overspill man run > overspill-run.1
+  overspill man run | man -l -")]
+pub struct ManArgs {
+    /// The command that the page is about [default: the program]
+    pub command: Option<String>,
 }
 
 fn timeout(text: &str) -> Result<Duration, String> {
@@ -213,7 +262,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         return Ok(Duration::from_secs(seconds));
     }
     humantime::parse_duration(text)
-        .map_err(|error| format!("{error}; write it like 30s, 5m or 1h30m"))
+        .map_err(|_| "write it like 30s, 1500ms, 5m or 1h30m; a bare number is seconds".to_owned())
 }
 
 #[cfg(test)]

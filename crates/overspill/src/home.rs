@@ -15,6 +15,7 @@ use session_log::SessionLogs;
 use tool_runtime::recover;
 
 use crate::config::Config;
+use crate::terminal::note;
 
 /// The name under which hints call this program.
 pub const PROGRAM: &str = "overspill";
@@ -68,7 +69,9 @@ impl Home {
             }
             Err(error) => {
                 let error = anyhow::Error::new(error);
-                tracing::error!("recovery is not complete and will be tried again: {error:#}");
+                note(&format!(
+                    "overspill: a call whose process died could not be saved yet: {error:#}"
+                ));
             }
         }
     }
@@ -99,7 +102,7 @@ pub fn root() -> anyhow::Result<Utf8PathBuf> {
     };
     let path = Utf8PathBuf::try_from(path).context("the path of the home must be UTF-8")?;
     if !path.is_absolute() {
-        bail!("OVERSPILL_HOME must be an absolute path, not {path}");
+        bail!("the home must be an absolute path, not {path}; set OVERSPILL_HOME");
     }
     Ok(path)
 }
@@ -115,9 +118,10 @@ pub fn config_path(root: &Utf8Path) -> Utf8PathBuf {
 fn make_private(root: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
     if !root.exists() {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(root);
-        made.with_context(|| format!("could not create {root}"))?;
+        made.with_context(|| format!("could not create the home {root}"))?;
     }
-    let root = root.canonicalize_utf8().with_context(|| format!("could not open {root}"))?;
+    let root =
+        root.canonicalize_utf8().with_context(|| format!("could not open the home {root}"))?;
     let metadata = fs_err::metadata(&root)?;
     ensure!(metadata.is_dir(), "the home {root} is no directory");
     let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());

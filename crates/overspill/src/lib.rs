@@ -20,9 +20,13 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tokio::signal::unix::{SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 
 use crate::cli::{Cli, Command};
+
+/// The signal for a file that grew past `RLIMIT_FSIZE`.
+const SIGXFSZ: i32 = rustix::process::Signal::XFSZ.as_raw();
 
 /// Runs the program with these arguments, the program's name first.
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
@@ -41,7 +45,10 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         }
     };
     start_logging(cli.verbose);
-    match execute(cli) {
+    // A thread that cannot be had is a panic of the executor, and must not look
+    // like an exit code of the command.
+    let executed = std::panic::catch_unwind(|| execute(cli));
+    match executed.unwrap_or_else(|_| Err(anyhow::anyhow!("ended by a panic; this is a bug"))) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             terminal::note(&format!("overspill: {error:#}"));
@@ -55,9 +62,13 @@ fn is_flag(argument: &OsString) -> bool {
 }
 
 fn execute(cli: Cli) -> anyhow::Result<u8> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    // One thread: what blocks and what is heavy, writing, hashing and waiting
+    // for the command, has threads of its own. More would only hand over.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let code = runtime.block_on(async {
+        // A limit on file sizes is an error of the write, as a full disk is,
+        // and no reason to die. The command gets its default again.
+        let _file_size = signal(SignalKind::from_raw(SIGXFSZ))?;
         match cli.command {
             Command::Run(args) => commands::run::run(args).await,
             Command::Read(args) => commands::read::run(args).await,
@@ -66,6 +77,8 @@ fn execute(cli: Cli) -> anyhow::Result<u8> {
             Command::Rm(args) => commands::rm::run(args).await,
             Command::Gc(args) => commands::gc::run(args).await,
             Command::Config => commands::config::run(),
+            Command::Completions(args) => commands::completions::run(&args),
+            Command::Man(args) => commands::man::run(&args),
         }
     });
     // A thread may still wait for our standard input; it has nothing to lose.
@@ -75,7 +88,8 @@ fn execute(cli: Cli) -> anyhow::Result<u8> {
 
 fn start_logging(verbose: u8) {
     let level = match verbose {
-        0 => LevelFilter::ERROR,
+        // What goes wrong is in the result, or printed by the command.
+        0 => LevelFilter::OFF,
         1 => LevelFilter::INFO,
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,

@@ -7,6 +7,8 @@ use output_contract::LiveEvent;
 use tokio::task::JoinHandle;
 use tool_runtime::Subscription;
 
+use crate::terminal::cell;
+
 /// Shows what a call writes while it runs, on standard error where that is a
 /// terminal, and leaves nothing behind.
 #[derive(Debug)]
@@ -16,9 +18,9 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn start(mut events: Subscription, title: String) -> Self {
-        let bar = ProgressBar::new_spinner().with_prefix(title);
-        let style = ProgressStyle::with_template("{spinner} {prefix:.bold} {elapsed} {wide_msg}")
+    pub(crate) fn start(mut events: Subscription, title: &str) -> Self {
+        let bar = ProgressBar::new_spinner().with_prefix(short(title));
+        let style = ProgressStyle::with_template("{spinner} {elapsed} {prefix:.bold} {wide_msg}")
             .expect("the template is valid");
         bar.set_style(style);
         bar.enable_steady_tick(Duration::from_millis(100));
@@ -37,6 +39,16 @@ impl Progress {
     pub(crate) fn finish(self) {
         self.follower.abort();
         self.bar.finish_and_clear();
+    }
+}
+
+/// As much of a title as leaves room for what the command says.
+fn short(title: &str) -> String {
+    const LONGEST: usize = 32;
+    let title = cell(title);
+    match title.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &title[..end]),
+        None => title,
     }
 }
 

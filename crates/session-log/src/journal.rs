@@ -26,7 +26,14 @@ impl Journal for SessionLogs {
         event: &SavedEvent,
     ) -> Result<(), JournalError> {
         guard.retain(session, call).await?;
-        self.append(session, event).await
+        let (owner, event) = (session.clone(), event.clone());
+        if self.blocking(move |logs| logs.append_to(&owner, &event)).await? {
+            // The session was removed meanwhile, and its roots with it. The
+            // guard still protects what this event refers to; retaining it
+            // again is the same root, or a new one.
+            guard.retain(session, call).await?;
+        }
+        Ok(())
     }
 
     async fn has_finished(&self, session: &SessionId, call: &CallId) -> Result<bool, JournalError> {

@@ -77,6 +77,15 @@ impl SessionLogs {
     /// [`LogError::TooDeep`] where it could not be read back, and
     /// [`LogError::OtherSession`] where the file is another session's.
     pub fn append_blocking(&self, session: &SessionId, event: &SavedEvent) -> Result<(), LogError> {
+        self.append_to(session, event).map(|_| ())
+    }
+
+    /// Appends, and says whether the log had to be made for it.
+    pub(crate) fn append_to(
+        &self,
+        session: &SessionId,
+        event: &SavedEvent,
+    ) -> Result<bool, LogError> {
         let line = encode(event)?;
         let name = file_name(session);
         let log = LockedLog::create(&self.dir, &name)?;
@@ -90,7 +99,9 @@ impl SessionLogs {
             bytes.extend(encode(&SavedEvent::SessionStarted { session_id, at })?);
         }
         bytes.extend(line);
-        Ok(log.append(&bytes, self.durability)?)
+        let new = log.len() == 0;
+        log.append(&bytes, self.durability)?;
+        Ok(new)
     }
 
     /// Whether no whole line is in the log yet, so that the next one must name

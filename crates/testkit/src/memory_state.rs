@@ -124,8 +124,8 @@ impl State {
         }
     }
 
-    /// Removes what neither a guard nor a root names, itself or through a
-    /// manifest, and what is older than the grace.
+    /// Removes what neither a guard nor a root names and what is older than the
+    /// grace.
     pub(crate) fn collect(&mut self, options: &CollectOptions) -> CollectReport {
         let live = self.live();
         let mut report = CollectReport::default();
@@ -147,15 +147,9 @@ impl State {
         report
     }
 
+    /// What guards and roots name. A guard names a manifest's streams with it.
     fn live(&self) -> HashSet<Digest> {
         let retained = self.roots.values().flat_map(BTreeMap::values);
-        let named: HashSet<Digest> =
-            self.guards.values().chain(retained).flatten().copied().collect();
-        let streams = named
-            .iter()
-            .filter_map(|&digest| self.manifest(digest))
-            .flat_map(|manifest| manifest.streams().iter().map(|stream| stream.sha256));
-        let streams: Vec<Digest> = streams.collect();
-        named.into_iter().chain(streams).collect()
+        self.guards.values().chain(retained).flatten().copied().collect()
     }
 }

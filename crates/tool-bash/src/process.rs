@@ -24,6 +24,7 @@
 //! Whether a group still has living members is known on Linux only, with
 //! `/proc`; elsewhere SIGTERM is given its whole grace.
 
+mod buffers;
 mod error;
 mod group;
 mod leader;
@@ -36,6 +37,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use output_contract::Exit;
+use rustix::process::Signal;
 use tokio::sync::{Notify, watch};
 use tool_api::{CancellationToken, ChannelHandle};
 
@@ -43,7 +45,7 @@ pub use error::{NotStarted, SpawnError};
 use group::Life;
 use leader::{Leader, Started};
 use pump::{Phase, Pump};
-pub use spec::{ProcessSpec, Stdin};
+pub use spec::{CancelSignal, ProcessSpec, Stdin};
 use stdin::Feed;
 
 /// How long a pipe of a group that is gone may stay open. Any process that is
@@ -162,11 +164,11 @@ impl Supervisor<'_> {
             biased;
             () = self.leader.exited() => {}
             () = cancel.cancelled() => {
-                self.end_group().await;
+                self.end_group(self.spec.cancel_signal.get()).await;
                 return Cause::Cancelled;
             }
             () = elapsed(self.spec.timeout) => {
-                self.end_group().await;
+                self.end_group(Signal::TERM).await;
                 return Cause::TimedOut;
             }
         }
@@ -175,7 +177,7 @@ impl Supervisor<'_> {
             biased;
             () = drained.notified() => Cause::Exited,
             () = cancel.cancelled() => {
-                self.end_group().await;
+                self.end_group(self.spec.cancel_signal.get()).await;
                 Cause::Cancelled
             }
         }
@@ -183,9 +185,9 @@ impl Supervisor<'_> {
 
     /// Ends the whole group. Then nobody of it holds a pipe, unless the kernel
     /// keeps a member alive or we cannot tell.
-    async fn end_group(&self) {
+    async fn end_group(&self, first: Signal) {
         let pipe_grace = self.spec.pipe_grace;
-        let grace = match self.leader.end_group(self.spec.kill_grace).await {
+        let grace = match self.leader.end_group(first, self.spec.kill_grace).await {
             Life::Gone => pipe_grace.min(GONE_GRACE),
             Life::Alive | Life::Unknown => pipe_grace,
         };

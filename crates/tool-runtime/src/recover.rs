@@ -1,19 +1,21 @@
 //! Ending the calls that a dead process left behind.
 
 use std::error::Error;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
-use artifacts::capture::{CaptureError, CaptureMeta, DeadCapture};
+use artifacts::capture::{CaptureError, CaptureMeta, DeadCapture, SealedCapture};
 use artifacts::{ArtifactStore, Journal, JournalError};
 use camino::Utf8Path;
-use output_contract::{CallId, SavedEvent, SessionId, Status, Timestamp};
+use output_contract::{
+    CallId, Incomplete, IncompleteReason, SavedEvent, SessionId, Status, Timestamp,
+};
 use output_retention::{Limits, LimitsError, PreviewBuilder};
 use tool_api::{CallInfo, OutputHandling};
 
 use crate::config::RuntimeConfig;
-use crate::finalize::{EndedStream, Extras, Finalized, Finalizer};
+use crate::finalize::{EndedStream, Extras, Finalized, Finalizer, innermost};
 use crate::record::Facts;
 
 /// A call that was ended for a dead process.
@@ -35,14 +37,6 @@ pub enum RecoverError {
     /// The captures cannot be listed.
     #[error("could not look for captures of dead processes")]
     List(#[source] CaptureError),
-    /// A capture cannot be sealed.
-    #[error("could not seal the capture of call {call}")]
-    Seal {
-        /// The call.
-        call: CallId,
-        /// Why.
-        source: Box<dyn Error + Send + Sync>,
-    },
     /// The journal cannot be read or did not take the result.
     #[error("could not save the result of call {call}")]
     Journal {
@@ -116,8 +110,6 @@ async fn end(
             let capture = Arc::clone(&capture);
             blocking(move || seal(&capture, limits)).await
         };
-        let streams =
-            streams.map_err(|source| RecoverError::Seal { call: call_id.clone(), source })?;
         let finalizer =
             Finalizer { store, post_execute: &[], limits, hints: config.hints.hints_unoffered() };
         let facts = facts(&meta, now);
@@ -159,29 +151,31 @@ fn facts(meta: &CaptureMeta, now: Timestamp) -> Facts {
 }
 
 /// Seals the streams, and previews what is in them. What the producer had sent
-/// and was not written is unknown.
-fn seal(
-    capture: &DeadCapture,
-    limits: Limits,
-) -> Result<Vec<EndedStream>, Box<dyn Error + Send + Sync>> {
-    let sealed = capture.seal()?.streams;
-    sealed
-        .into_iter()
-        .map(|sealed| {
-            let mut preview = PreviewBuilder::new(limits);
-            preview_file(sealed.path(), &mut preview)?;
-            Ok(EndedStream {
-                sealed: Some(Arc::new(sealed)),
-                preview: preview.finish(),
-                seen_preview: None,
-                seen_bytes: None,
-                incomplete: None,
-            })
-        })
-        .collect()
+/// and was not written is unknown. A stream that cannot be read any more is
+/// lost, and said so; the others are not.
+fn seal(capture: &DeadCapture, limits: Limits) -> Vec<EndedStream> {
+    let streams = capture.seal().streams.into_iter();
+    streams.map(|sealed| ended(sealed, limits)).collect()
 }
 
-fn preview_file(path: &Utf8Path, preview: &mut PreviewBuilder) -> std::io::Result<()> {
+fn ended(sealed: Result<SealedCapture, CaptureError>, limits: Limits) -> EndedStream {
+    let mut preview = PreviewBuilder::new(limits);
+    let sealed = sealed.map_err(|error| error.detail()).and_then(|sealed| {
+        let previewed = preview_file(sealed.path(), &mut preview);
+        previewed.map(|()| sealed).map_err(|error| innermost(&error))
+    });
+    let (sealed, incomplete) = match sealed {
+        Ok(sealed) => (Some(Arc::new(sealed)), None),
+        Err(detail) => {
+            let reason = IncompleteReason::StorageError;
+            (None, Some(Incomplete { reason, detail: Some(detail) }))
+        }
+    };
+    let preview = preview.finish();
+    EndedStream { sealed, preview, seen_preview: None, seen_bytes: None, incomplete }
+}
+
+fn preview_file(path: &Utf8Path, preview: &mut PreviewBuilder) -> io::Result<()> {
     let mut file = fs_err::File::open(path)?;
     let mut buffer = vec![0; 256 * 1024];
     loop {

@@ -357,6 +357,9 @@ pub(crate) async fn release(guard: Option<Box<dyn Guard>>, capture: Option<Captu
 }
 
 async fn store_extras(capture: Option<Capture>, facts: &mut Facts) -> (Extras, Option<Capture>) {
+    if facts.attachments.is_empty() && facts.structured.is_none() {
+        return (Extras::default(), capture);
+    }
     let attachments = std::mem::take(&mut facts.attachments);
     let structured: Option<Value> = facts.structured.take();
     tokio::task::spawn_blocking(move || {

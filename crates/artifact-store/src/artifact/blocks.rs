@@ -68,7 +68,7 @@ impl Blocks {
         match self.verify(&index, last, last)? {
             Ok(end) if facts.ends_with_newline == end.ends_with(b"\n") => Ok(facts.clone()),
             _ if index.is_whole()? => Ok(facts.clone()),
-            _ => Ok(self.replace_index(last)?.facts().clone()),
+            _ => Ok(self.replace_index(&index, last)?.facts().clone()),
         }
     }
 
@@ -84,17 +84,19 @@ impl Blocks {
 
     /// The position after the newline number `line`, from 1, which exists.
     pub(super) fn line_start(&self, line: u64) -> Result<u64, ReadError> {
-        let index = self.index();
-        let block = index.block_of_newline(line)?;
-        let content = self.read_blocks(block, block)?;
-        if let Some(position) = self.find_newline(&self.index(), block, &content, line)? {
-            return Ok(position);
+        loop {
+            let index = self.index();
+            let block = index.block_of_newline(line)?;
+            let content = self.read_blocks(block, block)?;
+            let confirmed = self.index();
+            if let Some(position) = self.find_newline(&confirmed, block, &content, line)? {
+                return Ok(position);
+            }
+            // Damaged entries led to a block that holds no such line.
+            if Arc::ptr_eq(&index, &confirmed) {
+                self.replace_index(&index, block)?;
+            }
         }
-        // The entries led to a block that holds no such line.
-        let index = self.replace_index(block)?;
-        let block = index.block_of_newline(line)?;
-        let content = self.read_blocks(block, block)?;
-        self.find_newline(&index, block, &content, line)?.ok_or_else(|| self.corrupt(block))
     }
 
     fn find_newline(
@@ -128,10 +130,11 @@ impl Blocks {
         {
             return Ok(content.clone());
         }
-        let content = match self.verify(&self.index(), first, last)? {
+        let index = self.index();
+        let content = match self.verify(&index, first, last)? {
             Ok(content) => content,
             Err(Mismatch { block }) => {
-                let index = self.replace_index(block)?;
+                let index = self.replace_index(&index, block)?;
                 self.verify(&index, first, last)?
                     .map_err(|Mismatch { block }| self.corrupt(block))?
             }
@@ -176,11 +179,14 @@ impl Blocks {
         Ok(Ok(content.into()))
     }
 
-    /// Finds out whether the artifact or its sidecar is damaged. A damaged
-    /// artifact is the error; `block` is where it showed.
-    fn replace_index(&self, block: u64) -> Result<Arc<Index>, ReadError> {
-        let old = self.index();
-        if matches!(*old, Index::Memory(_)) {
+    /// Finds out whether the artifact or its sidecar is damaged, where `block`
+    /// did not agree with the index `old`. A damaged artifact is the error.
+    fn replace_index(&self, old: &Arc<Index>, block: u64) -> Result<Arc<Index>, ReadError> {
+        let current = self.index();
+        if !Arc::ptr_eq(old, &current) {
+            return Ok(current);
+        }
+        if matches!(**old, Index::Memory(_)) {
             // It was made from the right bytes, so these are others.
             return Err(self.corrupt(block));
         }

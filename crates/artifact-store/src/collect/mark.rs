@@ -14,11 +14,18 @@ pub(super) struct Marked {
     digests: HashSet<Digest>,
     /// Those of which it is known whether they are manifests.
     followed: HashSet<Digest>,
+    /// Streams of young manifests, which stay as long as those.
+    young: HashSet<Digest>,
 }
 
 impl Marked {
     pub(super) fn contains(&self, digest: &Digest) -> bool {
         self.digests.contains(digest)
+    }
+
+    /// Whether `digest` is a stream of a young manifest.
+    pub(super) fn is_young(&self, digest: &Digest) -> bool {
+        self.young.contains(digest)
     }
 
     /// Marks `digests` and the streams of those that are manifests.
@@ -29,25 +36,29 @@ impl Marked {
     ) -> Result<(), CollectError> {
         for digest in digests {
             self.digests.insert(digest);
-            self.keep_streams(store, &digest)?;
+            if self.followed.insert(digest) {
+                self.digests.extend(streams(store, &digest)?);
+            }
         }
         Ok(())
     }
 
-    /// Marks the streams of the manifest `digest`, where it is one.
-    pub(super) fn keep_streams(
+    /// Lets the streams of the young manifest `digest` stay with it.
+    pub(super) fn keep_young(
         &mut self,
         store: &Inner,
         digest: &Digest,
     ) -> Result<(), CollectError> {
-        if !self.followed.insert(*digest) {
-            return Ok(());
-        }
-        let manifest = artifact::read_manifest(store, digest).map_err(|error| {
-            let path = store.layout.manifests.path_of(digest);
-            CollectError::Unreadable { what: "manifest", path, source: Box::new(error) }
-        })?;
-        self.digests.extend(manifest.iter().flat_map(Manifest::streams).map(|s| s.sha256));
+        self.young.extend(streams(store, digest)?);
         Ok(())
     }
+}
+
+/// The streams of the manifest `digest`; none where it is no manifest.
+fn streams(store: &Inner, digest: &Digest) -> Result<Vec<Digest>, CollectError> {
+    let manifest = artifact::read_manifest(store, digest).map_err(|error| {
+        let path = store.layout.manifests.path_of(digest);
+        CollectError::Unreadable { what: "manifest", path, source: Box::new(error) }
+    })?;
+    Ok(manifest.iter().flat_map(Manifest::streams).map(|stream| stream.sha256).collect())
 }

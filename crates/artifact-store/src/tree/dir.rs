@@ -38,7 +38,10 @@ impl Dir {
     /// Makes the directory at `path`, its missing parents too; it may exist.
     pub(crate) fn create_root(path: &Utf8Path) -> Result<(), FileError> {
         match rustix::fs::mkdir(path.as_std_path(), Mode::from_raw_mode(DIR_MODE)) {
-            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            // A umask may have taken more from the mode than it can be opened with.
+            Ok(()) => rustix::fs::chmod(path.as_std_path(), Mode::from_raw_mode(DIR_MODE))
+                .map_err(|errno| FileError::new("set the mode of", path, errno)),
+            Err(Errno::EXIST) => Ok(()),
             Err(Errno::NOENT) if path.parent().is_some_and(|parent| parent != "") => {
                 Self::create_root(path.parent().expect("checked above"))?;
                 Self::create_root(path)
@@ -63,9 +66,15 @@ impl Dir {
     }
 
     /// Makes this directory its owner's only.
-    pub(crate) fn make_private(&self) -> Result<(), FileError> {
+    pub(crate) fn make_own_private(&self) -> Result<(), FileError> {
         rustix::fs::fchmod(&self.fd, Mode::from_raw_mode(DIR_MODE))
             .map_err(|errno| FileError::new("set the mode of", &self.path, errno))
+    }
+
+    /// Makes the directory `name`, which this process has just made, its
+    /// owner's only. It may not even be possible to open it before.
+    fn make_private(&self, name: &str) -> Result<(), Errno> {
+        rustix::fs::chmodat(&self.fd, name, Mode::from_raw_mode(DIR_MODE), AtFlags::empty())
     }
 
     /// The name of the file system where it is one of those that locks and
@@ -96,12 +105,10 @@ impl Dir {
                 return Ok(dir);
             }
             match rustix::fs::mkdirat(&self.fd, name, Mode::from_raw_mode(DIR_MODE)) {
-                Ok(()) => {
-                    if let Some(dir) = self.find_dir(name)? {
-                        dir.make_private()?;
-                        return Ok(dir);
-                    }
-                }
+                Ok(()) => match self.make_private(name) {
+                    Ok(()) | Err(Errno::NOENT) => {}
+                    Err(errno) => return Err(self.fail("set the mode of", name, errno)),
+                },
                 Err(Errno::EXIST) => {}
                 Err(errno) => return Err(self.fail("create", name, errno)),
             }

@@ -1,6 +1,5 @@
 //! The asynchronous face.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 

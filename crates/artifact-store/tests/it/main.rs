@@ -1,10 +1,13 @@
 //! The store in a real directory.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod asynchronous;
 mod collecting;
 mod concurrency;
 mod conformance;
 mod healing;
+mod interleaving;
 mod opening;
 mod reading;
 mod recovery;

@@ -19,6 +19,9 @@ struct Damaged {
     digest: Digest,
 }
 
+/// A way to damage a file.
+type Damage = &'static dyn Fn(&mut Vec<u8>);
+
 static CONTENT: LazyLock<Vec<u8>> = LazyLock::new(|| long_content(7));
 
 impl Damaged {
@@ -112,16 +115,15 @@ fn what_is_no_file_is_corrupt() {
 #[test]
 fn a_bad_sidecar_costs_one_hash_and_is_made_anew() {
     let good = fs_err::read(Damaged::new().path("index")).unwrap();
-    let entry = |index: usize| 80 + index * 40;
-    let damages: [(&str, &dyn Fn(&mut Vec<u8>)); 8] = [
+    let damages: [(&str, Damage); 8] = [
         ("empty", &|b| b.clear()),
         ("short", &|b| b.truncate(b.len() - 1)),
         ("another magic", &|b| b[0] ^= 1),
         ("another artifact", &|b| b[40] ^= 1),
         ("another total", &|b| b[24] ^= 1),
         ("another end", &|b| b[12] ^= 1),
-        ("another chaining value", &|b| b[entry(1) + 9] ^= 1),
-        ("another count", &|b| b[entry(2)] ^= 1),
+        ("another chaining value", &|b| b[80 + 40 + 9] ^= 1),
+        ("another count", &|b| b[80 + 2 * 40] ^= 1),
     ];
     for (name, damage) in damages {
         let damaged = Damaged::new();

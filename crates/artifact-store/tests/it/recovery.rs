@@ -72,8 +72,9 @@ fn recover(scratch: &Scratch) -> Vec<Vec<u8>> {
     let mut streams = Vec::new();
     for dead in store.captures().dead().unwrap() {
         assert_eq!(*dead.meta(), meta(&["out", "err"]));
-        let recovered = dead.seal().unwrap();
-        let blobs: Vec<_> = recovered.streams.into_iter().map(Arc::new).collect();
+        let recovered = dead.seal();
+        let blobs: Vec<_> =
+            recovered.streams.into_iter().map(|sealed| Arc::new(sealed.unwrap())).collect();
         let guard = store.publish(&Publication { blobs, manifest: None }).unwrap();
         guard.retain(&owner("s"), &call("recovered")).unwrap();
         for digest in guard.digests() {

@@ -31,8 +31,8 @@ pub struct DeadCapture {
 #[derive(Debug)]
 pub struct RecoveredCapture {
     /// The streams in declaration order. One whose file was not made yet is
-    /// empty.
-    pub streams: Vec<SealedCapture>,
+    /// empty; one that cannot be read or is lost keeps no other back.
+    pub streams: Vec<Result<SealedCapture, CaptureError>>,
 }
 
 impl DeadCapture {
@@ -57,14 +57,10 @@ impl DeadCapture {
     }
 
     /// Seals every declared stream as it is on disk. May be repeated.
-    ///
-    /// # Errors
-    /// [`CaptureError`] where a file cannot be read, or is lost.
-    pub fn seal(&self) -> Result<RecoveredCapture, CaptureError> {
-        let streams = (0..self.meta.output.channels())
-            .map(|index| self.seal_file(&stream_file(index)))
-            .collect::<Result<_, _>>()?;
-        Ok(RecoveredCapture { streams })
+    pub fn seal(&self) -> RecoveredCapture {
+        let channels = 0..self.meta.output.channels();
+        let streams = channels.map(|index| self.seal_file(&stream_file(index))).collect();
+        RecoveredCapture { streams }
     }
 
     fn seal_file(&self, name: &str) -> Result<SealedCapture, CaptureError> {
@@ -85,7 +81,7 @@ impl DeadCapture {
             let (accepted, found) = (hasher.bytes(), after.st_size as u64);
             return Err(CaptureError::Size { path, accepted, found });
         }
-        let (id, lock) = (FileId::of(&stat), Arc::clone(&self.lock));
+        let (id, lock) = ((FileId::of(&stat), file), Arc::clone(&self.lock));
         Ok(SealedCapture::new(hasher.finish(), path, id, self.durability, lock))
     }
 

@@ -71,9 +71,10 @@ impl Directory {
     pub(super) fn create_dir(&self, name: &str) -> Result<Self, FileError> {
         rustix::fs::mkdirat(&self.fd, name, Mode::from_raw_mode(0o700))
             .map_err(|errno| self.fail("create", name, errno))?;
-        let dir = self.open_dir(name)?;
-        set_mode(&dir.fd, 0o700).map_err(|errno| self.fail("set the mode of", name, errno))?;
-        Ok(dir)
+        // Not by a handle: the umask may have left nothing to open it with.
+        rustix::fs::chmodat(&self.fd, name, Mode::from_raw_mode(0o700), AtFlags::empty())
+            .map_err(|errno| self.fail("set the mode of", name, errno))?;
+        self.open_dir(name)
     }
 
     /// Makes the file `name` for reading and writing; it must not exist.

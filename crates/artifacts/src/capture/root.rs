@@ -69,7 +69,8 @@ impl CaptureRoot {
     }
 
     /// Takes over the captures whose process is gone and that say what they
-    /// are of. Each is locked while its [`DeadCapture`] lives.
+    /// are of. Each is locked while its [`DeadCapture`] lives. An entry that is
+    /// no capture, or cannot be looked at, keeps none of the others back.
     ///
     /// # Errors
     /// [`CaptureError::File`] where the directory cannot be read.
@@ -77,10 +78,12 @@ impl CaptureRoot {
         let Some(root) = self.open()? else { return Ok(Vec::new()) };
         let mut dead = Vec::new();
         for id in capture_ids(&root)? {
-            let Taken::Held(lock) = CaptureLock::take(&root, &id, true)? else { continue };
-            let Some(dir) = root.find_dir(&id)? else {
-                // Its owner removed it since it was listed.
-                root.unlink(lock.name())?;
+            let Ok(Taken::Held(lock)) = CaptureLock::take(&root, &id, true) else { continue };
+            let Ok(found) = root.find_dir(&id) else { continue };
+            let Some(dir) = found else {
+                // Its owner removed it since it was listed. Whoever collects
+                // comes past here again.
+                let _ = root.unlink(lock.name());
                 continue;
             };
             let Some(meta) = CaptureMeta::read(&dir) else { continue };
@@ -98,8 +101,8 @@ impl CaptureRoot {
         let Some(root) = self.open()? else { return Ok(Vec::new()) };
         let mut live = Vec::new();
         for id in capture_ids(&root)? {
-            if let Taken::Busy = CaptureLock::take(&root, &id, false)?
-                && let Some(dir) = root.find_dir(&id)?
+            if let Ok(Taken::Busy) = CaptureLock::take(&root, &id, false)
+                && let Ok(Some(dir)) = root.find_dir(&id)
             {
                 live.extend(CaptureMeta::read(&dir));
             }
@@ -113,29 +116,14 @@ impl CaptureRoot {
     /// were; in a `dry_run` they stay.
     ///
     /// # Errors
-    /// [`CaptureError::File`] where the directory cannot be read or cleaned.
+    /// [`CaptureError::File`] where the directory cannot be read.
     pub fn remove_orphans(&self, before: Duration, dry_run: bool) -> Result<u64, CaptureError> {
         let Some(root) = self.open()? else { return Ok(0) };
         let mut removed = 0;
         for id in capture_ids(&root)? {
-            if !is_older(&root, &id, before)? {
-                continue;
-            }
-            let lock = match CaptureLock::take(&root, &id, !dry_run)? {
-                Taken::Held(lock) => Some(lock),
-                Taken::Busy => continue,
-                Taken::Gone => None,
-            };
-            match (root.find_dir(&id)?, lock) {
-                (Some(dir), _) if CaptureMeta::read(&dir).is_some() => {}
-                (Some(_), _) if dry_run => removed += 1,
-                (Some(dir), Some(lock)) => {
-                    root.remove_capture(dir, &lock)?;
-                    removed += 1;
-                }
-                (None, Some(lock)) if !dry_run => root.unlink(lock.name())?,
-                _ => {}
-            }
+            // What cannot be looked at or removed is no capture of ours; the
+            // others are cleaned up all the same.
+            removed += u64::from(remove_orphan(&root, &id, before, dry_run).unwrap_or(false));
         }
         Ok(removed)
     }
@@ -146,6 +134,30 @@ impl CaptureRoot {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Removes one capture if it is an orphan. Returns whether it is.
+fn remove_orphan(
+    root: &Directory,
+    id: &str,
+    before: Duration,
+    dry_run: bool,
+) -> Result<bool, CaptureError> {
+    if !is_older(root, id, before)? {
+        return Ok(false);
+    }
+    let lock = match CaptureLock::take(root, id, !dry_run)? {
+        Taken::Held(lock) => Some(lock),
+        Taken::Busy => return Ok(false),
+        Taken::Gone => None,
+    };
+    match (root.find_dir(id)?, lock) {
+        (Some(dir), _) if CaptureMeta::read(&dir).is_some() => Ok(false),
+        (Some(_), _) if dry_run => Ok(true),
+        (Some(dir), Some(lock)) => root.remove_capture(dir, &lock).map(|()| true),
+        (None, Some(lock)) if !dry_run => Ok(root.unlink(lock.name()).map(|()| false)?),
+        _ => Ok(false),
     }
 }
 

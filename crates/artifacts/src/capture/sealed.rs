@@ -1,5 +1,6 @@
 //! A file that is complete, hashed and read-only.
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -21,7 +22,9 @@ pub struct SealedCapture {
     facts: ContentFacts,
     sidecar: Option<Sidecar>,
     path: Utf8PathBuf,
-    file: FileId,
+    id: FileId,
+    /// While it is open, no other file can have this one's inode.
+    _file: OwnedFd,
     durability: Durability,
     _lock: Arc<CaptureLock>,
 }
@@ -45,12 +48,12 @@ impl SealedCapture {
     pub(super) fn new(
         content: HashedContent,
         path: Utf8PathBuf,
-        file: FileId,
+        (id, file): (FileId, OwnedFd),
         durability: Durability,
         lock: Arc<CaptureLock>,
     ) -> Self {
-        let facts = content.facts.clone();
-        Self { facts, sidecar: Sidecar::of(content), path, file, durability, _lock: lock }
+        let (facts, sidecar) = (content.facts.clone(), Sidecar::of(content));
+        Self { facts, sidecar, path, id, _file: file, durability, _lock: lock }
     }
 
     /// The digest of the bytes.
@@ -83,9 +86,10 @@ impl SealedCapture {
         self.sidecar.as_ref()
     }
 
-    /// The file that was sealed.
+    /// The file that was sealed. No other file can have this identity while
+    /// the sealed capture lives.
     pub const fn file_id(&self) -> FileId {
-        self.file
+        self.id
     }
 
     /// What sealing promised: after [`Durability::Durable`], the bytes are on

@@ -101,7 +101,7 @@ impl CaptureWriter {
             return Err(CaptureError::Size { path, accepted, found: stat.st_size as u64 });
         }
         finish_file(&file, &path, durability)?;
-        Ok(SealedCapture::new(hasher.finish(), path, FileId::of(&stat), durability, lock))
+        Ok(SealedCapture::new(hasher.finish(), path, (FileId::of(&stat), file), durability, lock))
     }
 }
 

@@ -13,8 +13,8 @@ impl BlockingReader for Memory {
     }
 
     fn lines(&self) -> u64 {
-        let newlines = self.0.iter().filter(|&&b| b == b'\n').count();
-        (newlines + usize::from(!self.0.is_empty() && !self.0.ends_with(b"\n"))) as u64
+        let newlines = crate::hash::count_newlines(&self.0);
+        newlines + u64::from(!self.0.is_empty() && !self.0.ends_with(b"\n"))
     }
 
     fn read(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
@@ -22,8 +22,7 @@ impl BlockingReader for Memory {
     }
 
     fn line_start(&self, line: u64) -> Result<u64, ReadError> {
-        let newlines = self.0.iter().enumerate().filter(|(_, b)| **b == b'\n');
-        let starts = newlines.map(|(at, _)| at as u64 + 1);
+        let starts = memchr::memchr_iter(b'\n', &self.0).map(|at| at as u64 + 1);
         Ok([0].into_iter().chain(starts).nth(line as usize).unwrap_or(self.bytes()))
     }
 }
@@ -155,7 +154,7 @@ fn a_suggestion_reads_as_a_call() {
 
 /// Content with a page size that it has a sensible number of pages of.
 fn content_and_page_bytes() -> impl Strategy<Value = (Vec<u8>, u64)> {
-    let pieces = |long: std::ops::Range<usize>, most: usize| {
+    let pieces = |long: Range<usize>, most: usize| {
         let piece = prop_oneof![
             4 => Just(b"\n".to_vec()),
             4 => Just(b"abc".to_vec()),

@@ -1,7 +1,7 @@
 //! `overspill ls`: sessions, and the calls of one.
 
 use anyhow::bail;
-use output_contract::SessionId;
+use output_contract::{Exit, SessionId, Status, ToolResult};
 use serde_json::{Value, json};
 use session_log::{CallState, ReplayedCall};
 
@@ -26,6 +26,9 @@ fn list_sessions(home: &Home, as_json: bool) -> anyhow::Result<()> {
         let Some(calls) = super::show::replay_session(home, &summary.session)? else { continue };
         let bytes: u64 = calls.iter().map(stored_bytes).sum();
         rows.push((summary.session, calls, bytes));
+    }
+    if rows.is_empty() && !as_json {
+        terminal::note("nothing is kept yet; `overspill run -- COMMAND` begins");
     }
     if as_json {
         let rows: Vec<Value> = rows
@@ -71,20 +74,32 @@ fn row_json(call: &ReplayedCall) -> Value {
         "callId": call.call_id,
         "tool": call.tool,
         "status": result.map(|result| result.status),
+        "exit": result.and_then(|result| result.exit),
         "title": result.map(|result| &result.title),
         "storedBytes": stored_bytes(call),
-        "startedAt": result.map(|result| result.started_at),
+        "startedAt": result.map_or(call.started_at, |result| result.started_at),
     })
+}
+
+/// How a call ended, in a word or two.
+fn ending(result: &ToolResult) -> String {
+    match (result.status, result.exit) {
+        (Status::Failed, Some(Exit::Code(code))) if code != 0 => format!("exit {code}"),
+        (Status::Failed, Some(Exit::Signal(signal))) => format!("signal {signal}"),
+        (status, _) => status.to_string(),
+    }
 }
 
 /// One call as one line.
 pub(crate) fn row(call: &ReplayedCall) -> String {
     let id = &call.call_id;
     match &call.state {
-        CallState::Running => format!("{id}  running      {}", call.tool),
+        CallState::Running => {
+            format!("{id}  {:<11}  {}  {}", "running", rfc3339(call.started_at), call.tool)
+        }
         CallState::Finished(result) => format!(
             "{id}  {:<11}  {}  {} bytes  {}",
-            result.status.to_string(),
+            ending(result),
             rfc3339(result.started_at),
             stored_bytes(call),
             cell(&result.title),

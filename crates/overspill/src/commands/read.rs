@@ -1,10 +1,10 @@
 //! `overspill read`: a page of a stored output.
 
-use anyhow::{Context, bail};
-use artifacts::{ArtifactStore, Page, PageRequest, page};
+use anyhow::{Context, anyhow, bail};
+use artifacts::{ArtifactStore, Page, PageError, PageRequest, page};
 use base64::Engine;
-use output_contract::{ArtifactUri, is_artifact_intent};
-use serde_json::{Value, json};
+use base64::engine::general_purpose::STANDARD;
+use output_contract::{ArtifactUri, PageContent, PageRecord, is_artifact_intent};
 
 use crate::cli::ReadArgs;
 use crate::exit;
@@ -29,9 +29,9 @@ pub(crate) async fn run(args: ReadArgs) -> anyhow::Result<u8> {
         limit: args.limit,
         page_bytes: home.config.read.page_bytes,
     };
-    let page = page(&*reader, &request).await.with_context(|| format!("could not read {uri}"))?;
+    let page = page(&*reader, &request).await.map_err(|error| explained(error, &uri, &args))?;
     if args.json {
-        terminal::print_json(&page_json(&uri, &args, &page))?;
+        terminal::print_json(&record(uri, &args, &page))?;
         return Ok(exit::OK);
     }
     terminal::print_bytes(&page.bytes)?;
@@ -48,34 +48,51 @@ fn continuation(uri: &ArtifactUri, args: &ReadArgs, page: &Page) -> Option<Strin
         let past_end = page.bytes.is_empty() && page.total_bytes > 0;
         return past_end.then(|| format!("[past the end: {totals}]"));
     };
-    let mut command = format!("{PROGRAM} read {uri} --offset {}", next.offset);
-    if next.byte_offset > 0 {
-        command.push_str(&format!(" --byte-offset {}", next.byte_offset));
-    }
-    if let Some(limit) = args.limit {
-        command.push_str(&format!(" --limit {limit}"));
-    }
-    Some(format!("[More remains ({totals}). Continue: {command}]"))
+    let next = command(uri, next.offset, next.byte_offset, args.limit);
+    Some(format!("[More remains ({totals}). Continue: {next}]"))
 }
 
-fn page_json(uri: &ArtifactUri, args: &ReadArgs, page: &Page) -> Value {
-    let mut json = json!({
-        "uri": uri,
-        "offset": args.offset,
-        "byteOffset": args.byte_offset,
-        "lines": page.lines,
-        "bytes": page.bytes.len(),
-        "nextOffset": page.next.as_ref().map(|next| next.offset),
-        "nextByteOffset": page.next.as_ref().map(|next| next.byte_offset),
-        "totalLines": page.total_lines,
-        "totalBytes": page.total_bytes,
-    });
-    match std::str::from_utf8(&page.bytes) {
-        Ok(text) => json["text"] = text.into(),
-        Err(_) => {
-            let base64 = base64::engine::general_purpose::STANDARD.encode(&page.bytes);
-            json["base64"] = base64.into();
-        }
+/// A command line that reads a page.
+fn command(uri: &ArtifactUri, offset: u64, byte_offset: u64, limit: Option<u64>) -> String {
+    let mut command = format!("{PROGRAM} read {uri} --offset {offset}");
+    if byte_offset > 0 {
+        command.push_str(&format!(" --byte-offset {byte_offset}"));
     }
-    json
+    if let Some(limit) = limit {
+        command.push_str(&format!(" --limit {limit}"));
+    }
+    command
+}
+
+/// Why there is no page, in the terms of the command line.
+fn explained(error: PageError, uri: &ArtifactUri, args: &ReadArgs) -> anyhow::Error {
+    match error {
+        PageError::TooLarge { limit, max_bytes, suggestion, .. } => {
+            let works = command(uri, suggestion.offset, suggestion.byte_offset, suggestion.limit);
+            anyhow!("{limit} lines from here are more than {max_bytes} bytes; this works: {works}")
+        }
+        PageError::ByteOffsetPastLine { offset, line_bytes, .. } => {
+            let wrong = args.byte_offset;
+            anyhow!("line {offset} has {line_bytes} bytes; --byte-offset {wrong} is past its end")
+        }
+        error => anyhow::Error::new(error).context(format!("could not read {uri}")),
+    }
+}
+
+fn record(uri: ArtifactUri, args: &ReadArgs, page: &Page) -> PageRecord {
+    PageRecord {
+        uri,
+        offset: args.offset,
+        byte_offset: args.byte_offset,
+        content: match std::str::from_utf8(&page.bytes) {
+            Ok(text) => PageContent::Text(text.to_owned()),
+            Err(_) => PageContent::Base64(STANDARD.encode(&page.bytes)),
+        },
+        lines: page.lines,
+        bytes: page.bytes.len() as u64,
+        next_offset: page.next.map(|next| next.offset),
+        next_byte_offset: page.next.map(|next| next.byte_offset),
+        total_lines: page.total_lines,
+        total_bytes: page.total_bytes,
+    }
 }

@@ -3,12 +3,13 @@
 use std::io::{IsTerminal, stderr, stdin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use anyhow::Context;
 use output_contract::{CallId, ToolResult};
 use tokio::signal::unix::{SignalKind, signal};
 use tool_api::CancellationToken;
-use tool_bash::process::{NotStarted, ProcessSpec, Stdin};
+use tool_bash::process::{CancelSignal, NotStarted, ProcessSpec, Stdin};
 use tool_bash::{RUN_TOOL, RunTool};
 use tool_runtime::{CallError, HintStyle, RuntimeBuilder, RuntimeConfig, ToolCall};
 use uuid::Uuid;
@@ -19,15 +20,20 @@ use crate::home::{Home, PROGRAM, default_session, now};
 use crate::progress::Progress;
 use crate::terminal;
 
+/// How long a command has to end, once it was asked to: enough for a test
+/// runner to print what it has.
+const KILL_GRACE: Duration = Duration::from_secs(2);
+
 pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
     let cancel = CancellationToken::new();
-    let cancelled_by = cancel_on_signals(&cancel)?;
+    let process = process(&args);
+    let cancelled_by = cancel_on_signals(&cancel, &process.cancel_signal)?;
     // A parent may have left SIGCHLD ignored, and then no exit status could be
     // had; listening for it undoes that.
     let _children = signal(SignalKind::child()).context("could not listen for signals")?;
     let home = Home::open().await?;
     let config = runtime_config(&home, &args);
-    let tool = RunTool::new(process(&args));
+    let tool = RunTool::new(process);
     let runtime = RuntimeBuilder::new(home.artifacts(), home.journal(), now)
         .config(config)
         .tool(tool.clone())
@@ -39,8 +45,9 @@ pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
         tool: RUN_TOOL.parse().context("the tool's name")?,
         arguments: tool.arguments(),
     };
+    tracing::info!(session = %call.session_id, call = %call.call_id, "running");
     let progress =
-        stderr().is_terminal().then(|| Progress::start(runtime.subscribe(), tool.title()));
+        stderr().is_terminal().then(|| Progress::start(runtime.subscribe(), &tool.title()));
     let ended = runtime.call(call, &cancel).await;
     if let Some(progress) = progress {
         progress.finish();
@@ -54,6 +61,11 @@ pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
         }
         Err(error) => return Err(error.into()),
     };
+    for stream in &result.output.streams {
+        let name = stream.name.as_ref().map_or("output", |name| name.as_str());
+        let artifact = stream.artifact.as_ref().map(ToString::to_string);
+        tracing::info!(name, bytes = stream.bytes, lines = stream.lines, artifact, "stored");
+    }
     let signal = cancelled_by.load(Ordering::Relaxed);
     let code = match NotStarted::from_metadata(&result.metadata) {
         Some(reason) => reason.exit_code(),
@@ -104,21 +116,29 @@ fn process(args: &RunArgs) -> ProcessSpec {
     let mut spec = ProcessSpec::new(program).with_args(rest);
     spec.stdin = stdin;
     spec.timeout = args.timeout;
+    spec.kill_grace = KILL_GRACE;
     spec
 }
 
-/// Cancels on the signals that ask a program to end, and keeps which came
-/// first.
-fn cancel_on_signals(cancel: &CancellationToken) -> anyhow::Result<Arc<AtomicU8>> {
+/// Cancels on the signals that ask a program to end, so that the command gets
+/// the same one, and keeps which came first.
+fn cancel_on_signals(
+    cancel: &CancellationToken,
+    to_command: &CancelSignal,
+) -> anyhow::Result<Arc<AtomicU8>> {
     let first = Arc::new(AtomicU8::new(0));
-    for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+    for kind in
+        [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()]
+    {
         let mut signals = signal(kind).context("could not listen for signals")?;
-        let (cancel, first) = (cancel.clone(), Arc::clone(&first));
+        let (cancel, first, to_command) = (cancel.clone(), Arc::clone(&first), to_command.clone());
         tokio::spawn(async move {
             while signals.recv().await.is_some() {
                 let number = u8::try_from(kind.as_raw_value()).unwrap_or(15);
-                let _ = first.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
-                cancel.cancel();
+                if first.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+                    to_command.set(i32::from(number));
+                    cancel.cancel();
+                }
             }
         });
     }

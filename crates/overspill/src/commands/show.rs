@@ -66,6 +66,7 @@ fn find(home: &Home, what: &str) -> anyhow::Result<(Vec<ReplayedCall>, bool)> {
     let Some(calls) = replay_session(home, &session)? else {
         bail!("there is no session {session}; `overspill ls` lists them");
     };
+    ensure!(!prefix.is_empty(), "give a call after the slash; `overspill ls {session}` lists them");
     let exact = calls.iter().position(|call| call.call_id.as_str() == prefix);
     let mut found: Vec<_> = match exact {
         Some(index) => calls.into_iter().skip(index).take(1).collect(),

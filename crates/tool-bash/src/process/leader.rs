@@ -13,6 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use output_contract::Exit;
+use process_wrap::std::{CommandWrap, ProcessSession};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::sync::{oneshot, watch};
@@ -85,8 +86,8 @@ impl Leader {
 
     /// Asks the whole group to end, gives it time, and kills it. Says who of
     /// it is still alive then.
-    pub(super) async fn end_group(&self, grace: Duration) -> Life {
-        self.signal(Signal::TERM);
+    pub(super) async fn end_group(&self, first: Signal, grace: Duration) -> Life {
+        self.signal(first);
         // Who is stopped cannot act on it.
         self.signal(Signal::CONT);
         let ended_by_itself = async {
@@ -147,23 +148,27 @@ impl Drop for Leader {
 
 /// The life of a keeper thread.
 fn keep(spec: &ProcessSpec, started: oneshot::Sender<Result<Started, SpawnError>>) {
-    let mut command = spec.command();
-    let mut child = match command.spawn() {
-        Ok(child) => child,
+    // A session of its own, and so a group of its own: without a terminal, a
+    // program that asks for a password on /dev/tty fails at once instead of
+    // being stopped for good.
+    let mut child = match CommandWrap::from(spec.command()).wrap(ProcessSession).spawn() {
+        // Without its wrapper: only the leader is waited for here.
+        Ok(child) => child.into_inner(),
         Err(error) => {
             let _ = started.send(Err(SpawnError::diagnose(error, spec)));
             return;
         }
     };
-    let pid = Pid::from_child(&child);
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.expect("a process has a positive id that fits pid_t");
     let (exit, exited) = watch::channel(None);
     let (hold, let_go) = mpsc::channel();
     let (reaped, when_reaped) = oneshot::channel();
     let keeper = Some(Keeper { hold, reaped: when_reaped });
     let leader = Leader { group: pid, exit: exited, keeper };
-    let stdin = child.stdin.take();
-    let stdout = child.stdout.take().expect("the command asks for a pipe");
-    let stderr = child.stderr.take().expect("the command asks for a pipe");
+    let stdin = child.stdin().take();
+    let stdout = child.stdout().take().expect("the command asks for a pipe");
+    let stderr = child.stderr().take().expect("the command asks for a pipe");
     // Where nobody waits any more, the leader comes back, is dropped, and kills.
     drop(started.send(Ok(Started { leader, stdin, stdout, stderr })));
 

@@ -4,13 +4,15 @@
 //! them into a command of the standard library.
 
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use camino::Utf8PathBuf;
 use output_contract::limits::PIPE_GRACE_MS;
+use rustix::process::Signal;
 
 /// Default of [`ProcessSpec::kill_grace`], in milliseconds.
 const KILL_GRACE_MS: u64 = 500;
@@ -36,8 +38,32 @@ pub struct ProcessSpec {
     pub timeout: Option<Duration>,
     /// How long a background process may hold a pipe open after the end.
     pub pipe_grace: Duration,
-    /// How long the group has between SIGTERM and SIGKILL.
+    /// What a cancelled group is sent first; SIGTERM after a timeout.
+    pub cancel_signal: CancelSignal,
+    /// How long the group has between that signal and SIGKILL.
     pub kill_grace: Duration,
+}
+
+/// The signal that first asks a cancelled group to end: SIGTERM, unless whoever
+/// cancels sets another right before. Clones share it.
+#[derive(Debug, Clone)]
+pub struct CancelSignal(Arc<AtomicI32>);
+
+impl CancelSignal {
+    /// Sets the signal by its number; an unknown one is SIGTERM.
+    pub fn set(&self, signal: i32) {
+        self.0.store(signal, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self) -> Signal {
+        Signal::from_named_raw(self.0.load(Ordering::Relaxed)).unwrap_or(Signal::TERM)
+    }
+}
+
+impl Default for CancelSignal {
+    fn default() -> Self {
+        Self(Arc::new(AtomicI32::new(Signal::TERM.as_raw())))
+    }
 }
 
 /// What a process reads on standard input.
@@ -69,6 +95,7 @@ impl ProcessSpec {
             stdin: Stdin::Null,
             timeout: None,
             pipe_grace: Duration::from_millis(PIPE_GRACE_MS),
+            cancel_signal: CancelSignal::default(),
             kill_grace: Duration::from_millis(KILL_GRACE_MS),
         }
     }
@@ -84,10 +111,10 @@ impl ProcessSpec {
         self
     }
 
-    /// The command, in a new process group, with pipes for its outputs.
+    /// The command, with pipes for its outputs.
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.args).process_group(0);
+        command.args(&self.args);
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
         }
