@@ -6,6 +6,7 @@
 mod msrv;
 mod steps;
 mod tool;
+mod typescript;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -21,7 +22,8 @@ pub(crate) struct Options {
     /// Steps to run, all by default.
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
-    /// Count a step that could not run as failed (except `advisories`, which needs the network).
+    /// Count a step that could not run as failed (except `advisories`, which needs the network,
+    /// and `bindings`, which compiles TypeScript where there is npm).
     #[arg(long)]
     strict: bool,
     /// List the steps, run none.

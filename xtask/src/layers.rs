@@ -37,6 +37,7 @@ const PLACES: &[(&str, Place)] = &[
     ("transcript-server", Place::Floor(5)),
     ("overspill", Place::Floor(6)),
     ("testkit", Place::Dev),
+    ("benchmarks", Place::Dev),
     ("integration-tests", Place::Dev),
     ("xtask", Place::Dev),
 ];

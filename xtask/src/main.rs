@@ -3,6 +3,8 @@
 //! `cargo xtask ci` is the only definition of green: the README, `.ci/run` and a developer's
 //! last look before a commit all run it, so that no second list of checks can drift from it.
 
+mod bench;
+mod bindings;
 mod ci;
 mod finding;
 mod layers;
@@ -27,6 +29,10 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Measure the program against what sets its limits; writes nothing.
+    Bench(bench::Options),
+    /// Generate the TypeScript types and JSON Schemas of the wire types.
+    Bindings(bindings::Options),
     /// Run every check, or only the steps named; print every failure, then fail.
     Ci(ci::Options),
     /// Check that crates depend only on crates of lower floors.
@@ -45,6 +51,8 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     match command {
+        Command::Bench(options) => bench::run(&workspace, &options),
+        Command::Bindings(options) => Ok(judge(&bindings::run(&workspace, &options)?)),
         Command::Ci(options) => ci::run(&workspace, &options),
         Command::Layers => Ok(judge(&layers::check(&workspace)?)),
         Command::Tidy => Ok(judge(&tidy::check(&workspace)?)),

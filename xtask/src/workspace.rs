@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use camino::{Utf8Path, Utf8PathBuf};
-use cargo_metadata::{DependencyKind, MetadataCommand, Package};
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 
 /// The root directory of the workspace; everything else is read from below it.
 #[derive(Debug)]
@@ -25,6 +25,16 @@ impl Workspace {
         Ok(Self { root: root.to_owned() })
     }
 
+    /// Something below the root, as an absolute path.
+    pub(crate) fn path(&self, relative: impl AsRef<Utf8Path>) -> Utf8PathBuf {
+        self.root.join(relative)
+    }
+
+    /// Where cargo puts what it builds.
+    pub(crate) fn target_directory(&self) -> Result<Utf8PathBuf> {
+        Ok(self.metadata()?.target_directory)
+    }
+
     /// A command that runs in the root and cannot wait for input.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
@@ -41,17 +51,21 @@ impl Workspace {
 
     /// The member crates as declared. Dependencies are not resolved: no network, no lock file.
     pub(crate) fn members(&self) -> Result<Vec<Member>> {
-        let metadata = MetadataCommand::new()
-            .current_dir(&self.root)
-            .no_deps()
-            .exec()
-            .context("failed to read the workspace's manifests")?;
+        let metadata = self.metadata()?;
         let root = &metadata.workspace_root;
         metadata
             .workspace_packages()
             .into_iter()
             .map(|package| Member::new(package, root))
             .collect()
+    }
+
+    fn metadata(&self) -> Result<Metadata> {
+        MetadataCommand::new()
+            .current_dir(&self.root)
+            .no_deps()
+            .exec()
+            .context("failed to read the workspace's manifests")
     }
 
     /// The files git tracks or would track, relative to the root and sorted.

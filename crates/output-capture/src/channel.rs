@@ -35,6 +35,7 @@ enum State {
 #[derive(Debug)]
 pub(crate) enum Closed {
     Unused(Box<ChannelWriter>),
+    Sealed(Box<CapturedStream>),
     Draining(oneshot::Receiver<CapturedStream>),
     Gone,
 }
@@ -125,14 +126,13 @@ impl Channel {
         }
     }
 
-    /// What became of the channel, once its file is sealed.
+    /// What became of the channel, once its file is sealed. One that was not
+    /// used must have gone through [`seal_unused`].
     pub(crate) async fn sealed(&self, closed: Closed) -> CapturedStream {
         let sealed = match closed {
-            Closed::Unused(writer) => {
-                tokio::task::spawn_blocking(move || writer.seal(0)).await.ok()
-            }
+            Closed::Unused(_) | Closed::Gone => None,
+            Closed::Sealed(stream) => Some(*stream),
             Closed::Draining(sealed) => sealed.await.ok(),
-            Closed::Gone => None,
         };
         sealed.unwrap_or_else(|| self.lost())
     }
@@ -157,5 +157,30 @@ impl Channel {
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing panics while the lock is held; the state is whole either way.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Seals the files of channels that were never sent anything, all of them in
+/// one blocking task: most calls leave some of their streams empty.
+pub(crate) async fn seal_unused(closed: &mut [Closed]) {
+    let mut places = Vec::new();
+    let mut unused = Vec::new();
+    for place in closed {
+        // Where sealing panics or the runtime ends, it stays gone.
+        match std::mem::replace(place, Closed::Gone) {
+            Closed::Unused(writer) => {
+                places.push(place);
+                unused.push(writer);
+            }
+            other => *place = other,
+        }
+    }
+    if unused.is_empty() {
+        return;
+    }
+    let seal = move || unused.into_iter().map(|writer| writer.seal(0)).collect::<Vec<_>>();
+    let sealed = tokio::task::spawn_blocking(seal).await.unwrap_or_default();
+    for (place, stream) in places.into_iter().zip(sealed) {
+        *place = Closed::Sealed(Box::new(stream));
     }
 }

@@ -13,6 +13,7 @@ pub type Fields = BTreeMap<String, Value>;
 
 /// One piece of a result's content, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 pub struct Content {
     /// The content itself.
     #[serde(flatten)]
@@ -57,6 +58,7 @@ impl From<ContentBody> for Content {
 
 /// The kinds of content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ContentBody {
     /// Text that the model reads.
@@ -81,6 +83,7 @@ pub enum ContentBody {
 /// Bytes that belong to a result: stored, named by the session's roots, never
 /// written into an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Attachment {
     /// The media type, such as `image/png`.
@@ -97,6 +100,7 @@ pub struct Attachment {
 
 /// The structured value beside a result's content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Structured {
     /// The value itself.
@@ -113,6 +117,7 @@ pub enum Structured {
 
 /// A message that a tool adds to the history after its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 pub struct EmittedMessage {
     /// Who is taken to speak.
     pub role: EmittedRole,
@@ -123,6 +128,7 @@ pub struct EmittedMessage {
 /// Roles that a tool may speak in: never the assistant's, the system's or a
 /// tool's, so that an output cannot pose as a decision or an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EmittedRole {
     /// The user.

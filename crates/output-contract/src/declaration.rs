@@ -11,6 +11,7 @@ use crate::stream::{StreamName, StreamNameError};
 ///
 /// Named with a single stream is still named: it has a heading and a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(tag = "kind", content = "streams", rename_all = "snake_case")]
 pub enum OutputDeclaration {
     /// One output without a name and without a heading.
@@ -75,7 +76,9 @@ impl OutputDeclaration {
 
 /// Names of 1 to [`MAX_STREAMS`] streams, each once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(try_from = "Vec<StreamName>", into = "Vec<StreamName>")]
+#[cfg_attr(feature = "bindings", ts(type = "Array<StreamName>"), schemars(extend("minItems" = 1, "maxItems" = MAX_STREAMS, "uniqueItems" = true)))]
 pub struct StreamNames(Arc<[StreamName]>);
 
 impl StreamNames {

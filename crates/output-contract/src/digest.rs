@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 /// The SHA-256 of stored bytes, written as 64 lowercase hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
+#[cfg_attr(feature = "bindings", ts(as = "String"), schemars(extend("pattern" = "^[0-9a-f]{64}$")))]
 pub struct Digest([u8; 32]);
 
 impl Digest {

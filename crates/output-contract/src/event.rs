@@ -17,6 +17,7 @@ use crate::timestamp::Timestamp;
 
 /// Something that a session keeps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum SavedEvent {
     /// The first event of a session: its name, which a file name may not hold.

@@ -10,6 +10,7 @@ use crate::result::ToolResult;
 /// One item of a history. A call and its result are paired by call id, not by
 /// position.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum HistoryItem {
     /// Something said.
@@ -39,6 +40,7 @@ pub enum HistoryItem {
 
 /// Who speaks in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MessageRole {
     /// Instructions to the model.

@@ -53,7 +53,13 @@ macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $what:literal, $limit:expr) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
         #[serde(try_from = "String", into = "String")]
+        #[cfg_attr(
+            feature = "bindings",
+            ts(as = "String"),
+            schemars(extend("minLength" = 1, "maxLength" = $limit))
+        )]
         pub struct $name(Arc<str>);
 
         impl $name {

@@ -21,6 +21,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![cfg_attr(
+    feature = "bindings",
+    expect(clippy::disallowed_types, reason = "the code that ts-rs derives names `PathBuf`")
+)]
+
+#[cfg(feature = "bindings")]
+pub mod bindings;
 mod content;
 mod declaration;
 mod delta;
@@ -32,6 +39,8 @@ mod ids;
 mod lenient;
 pub mod limits;
 mod live;
+mod page;
+mod protocol;
 mod result;
 mod status;
 mod stream;
@@ -49,6 +58,8 @@ pub use full::{FullOutput, FullOutputError};
 pub use history::{HistoryItem, MessageRole};
 pub use ids::{CallId, IdError, SessionId, ToolName};
 pub use live::LiveEvent;
+pub use page::{PageContent, PageRecord};
+pub use protocol::PROTOCOL_VERSION;
 pub use result::{OutputKind, ResultOutput, StreamRecord, ToolResult};
 pub use status::{Exit, Incomplete, IncompleteReason, Status};
 pub use stream::{StreamName, StreamNameError};

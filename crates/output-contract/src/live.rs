@@ -10,6 +10,7 @@ use crate::result::ToolResult;
 /// Subscribers never hold capture back: one that is too slow is told of a gap,
 /// and continues by the offsets that the events carry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum LiveEvent {
     /// A call is about to run.

@@ -17,6 +17,7 @@ use crate::uri::ArtifactUri;
 /// Required in saved data: the ids, the tool, the status and the output. Any
 /// other field that is missing or does not fit is its default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
     /// The session that owns the call.
@@ -80,6 +81,7 @@ impl ToolResult {
 
 /// What was stored of a call's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ResultOutput {
     /// The form of the output.
@@ -95,6 +97,7 @@ pub struct ResultOutput {
 
 /// The form of a call's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OutputKind {
     /// One unnamed output, one artifact.
@@ -108,6 +111,7 @@ pub enum OutputKind {
 /// The facts about one stream of a finished call. All counts are of artifact
 /// bytes and of lines that end in `\n` (an unterminated rest is one more).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StreamRecord {
     /// The stream's name; a single output has none.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// The tool ended and reported success.
@@ -53,6 +54,7 @@ impl fmt::Display for Status {
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {
     /// It exited with this code.
@@ -73,6 +75,7 @@ impl Exit {
 /// The order is the one in which a call that has several reasons shows them:
 /// the first that applies stands for the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum IncompleteReason {
     /// The store could not take all bytes.
@@ -91,6 +94,7 @@ pub enum IncompleteReason {
 
 /// That an output is incomplete: stored < seen, or its producer did not finish.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 pub struct Incomplete {
     /// Why.
     pub reason: IncompleteReason,

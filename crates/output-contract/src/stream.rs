@@ -12,7 +12,9 @@ use crate::limits::MAX_STREAM_NAME_BYTES;
 /// The name of one output stream: 1 to 64 bytes of `[A-Za-z0-9._-]`, not `.`
 /// or `..`, case-sensitive, never percent-decoded.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
+#[cfg_attr(feature = "bindings", ts(as = "String"), schemars(extend("pattern" = "^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}$")))]
 pub struct StreamName(Arc<str>);
 
 impl StreamName {

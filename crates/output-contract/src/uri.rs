@@ -26,7 +26,9 @@ pub fn is_artifact_intent(path: &str) -> bool {
 /// `artifact://` + 64 lowercase hex digits + optionally `/` and one stream
 /// name; nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS, schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
+#[cfg_attr(feature = "bindings", ts(as = "String"), schemars(extend("pattern" = "^artifact://[0-9a-f]{64}(/[A-Za-z0-9._-]{1,64})?$")))]
 pub struct ArtifactUri {
     /// A stored output, or a manifest of named streams.
     pub digest: Digest,

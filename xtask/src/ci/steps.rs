@@ -8,10 +8,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::{msrv, tool};
+use super::{msrv, tool, typescript};
 use crate::finding::{self, Finding};
 use crate::workspace::Workspace;
-use crate::{layers, tidy};
+use crate::{bindings, layers, tidy};
 
 /// One check.
 #[derive(Debug)]
@@ -40,6 +40,10 @@ pub(super) const STEPS: &[Step] = &[
     step("msrv", "no API newer than the `rust-version`", msrv::run),
     step("features", "every crate builds alone, with its default features", features),
     step("doc", "the docs build, and their links hold", doc),
+    Step {
+        may_skip: true,
+        ..step("bindings", "the wire types in TypeScript and JSON Schema are up to date", bindings)
+    },
     step("deny", "dependencies: bans, licences, sources", deny),
     Step { may_skip: true, ..step("advisories", "dependencies: known advisories", advisories) },
     step("doctest", "the examples in the docs run", doctest),
@@ -100,6 +104,15 @@ fn doc(workspace: &Workspace) -> Result<Outcome> {
     passes(command)
 }
 
+/// Where there is no npm, the TypeScript is compared and not compiled: a bare machine need not have
+/// it, so a strict run accepts that.
+fn bindings(workspace: &Workspace) -> Result<Outcome> {
+    match judged(&bindings::check(workspace)?) {
+        Outcome::Ok => typescript::compile(workspace, &bindings::consumer()),
+        failed => Ok(failed),
+    }
+}
+
 fn layers(workspace: &Workspace) -> Result<Outcome> {
     Ok(judged(&layers::check(workspace)?))
 }
@@ -142,13 +155,18 @@ fn test(workspace: &Workspace) -> Result<Outcome> {
         return passes(workspace.cargo(["nextest", "run", "--workspace", "--all-features"]));
     }
     eprintln!("cargo-nextest is not installed: running `cargo test` instead");
+    // Some tests run the examples, which `cargo test` builds only where no targets are named.
+    let built = passes(workspace.cargo(["build", "--workspace", "--all-features", "--examples"]))?;
+    if !matches!(built, Outcome::Ok) {
+        return Ok(built);
+    }
     let targets = ["--lib", "--bins", "--tests"];
     let command = ["test", "--workspace", "--all-features", "--no-fail-fast"];
     passes(workspace.cargo(command.into_iter().chain(targets)))
 }
 
 /// Runs a command that prints for itself.
-fn passes(mut command: Command) -> Result<Outcome> {
+pub(super) fn passes(mut command: Command) -> Result<Outcome> {
     let status = command.status().with_context(|| format!("failed to start {command:?}"))?;
     Ok(if status.success() { Outcome::Ok } else { Outcome::Failed(status.to_string()) })
 }
