@@ -172,3 +172,30 @@ fn a_bad_entry_among_the_captures_keeps_nothing_back() {
     assert_eq!(sandbox.run("echo after").code, Some(0));
     assert_eq!(sandbox.overspill(["rm", "--session", "all"]).code, Some(0));
 }
+
+#[test]
+fn damaged_roots_stop_the_collector_and_nobody_else() {
+    let sandbox = Sandbox::new();
+    for session in ["a", "b"] {
+        sandbox.overspill(["run", "--session", session, "--", "echo", session]);
+    }
+    let roots = sandbox.home().join("store/roots");
+    for entry in fs_err::read_dir(&roots).unwrap() {
+        let path = entry.unwrap().path();
+        let mut bytes = fs_err::read(&path).unwrap();
+        if bytes.windows(11).any(|w| w == br#""owner":"a""#) {
+            bytes[20] ^= 1;
+            fs_err::write(&path, bytes).unwrap();
+        }
+    }
+    fs_err::write(roots.join(".DS_Store"), "").unwrap();
+
+    let gc = sandbox.overspill(["gc", "--grace", "0s"]);
+    assert_eq!(gc.code, Some(1), "what is kept is not known");
+    let ran = sandbox.overspill(["run", "--session", "a", "--", "echo", "again"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert_eq!(sandbox.overspill(["rm", "--session", "b"]).code, Some(0));
+    assert_eq!(sandbox.overspill(["rm", "--session", "a"]).code, Some(0));
+    let gc = sandbox.overspill(["gc", "--grace", "0s", "--json"]);
+    assert_eq!(gc.json()["live"], 0, "{}", gc.stderr);
+}

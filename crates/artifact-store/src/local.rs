@@ -175,6 +175,18 @@ impl LocalStore {
         Ok(calls)
     }
 
+    /// The owners that retain something and whose records can be read. What is
+    /// damaged hides nobody else.
+    ///
+    /// # Errors
+    /// [`RootError`] where the records cannot be listed.
+    pub fn owners(&self) -> Result<Vec<SessionId>, RootError> {
+        let roots = &self.inner.layout.roots;
+        let read = |name: &String| roots.read(name).ok().flatten();
+        let found = roots.names()?.iter().filter_map(read).collect::<Vec<_>>();
+        Ok(found.iter().map(|roots| roots.owner().clone()).collect())
+    }
+
     /// The calls of one owner that retain something.
     ///
     /// # Errors

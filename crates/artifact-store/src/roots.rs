@@ -28,7 +28,7 @@ use artifacts::hash::digest_of;
 use artifacts::{Durability, FileError, FileId, RetainedCall, RootError};
 use output_contract::{CallId, Digest, SessionId, Timestamp};
 
-use self::owner::RootRecord;
+use self::owner::{Head, RootRecord};
 use crate::lock::{Collector, Locked};
 use crate::record;
 use crate::tree::{Dir, File, LockMode};
@@ -77,22 +77,34 @@ impl Roots {
         owner: &SessionId,
         call: Option<&CallId>,
     ) -> Result<(), RootError> {
-        let Some(file) = self.lock_to_append(&file_name(owner), false)? else { return Ok(()) };
+        let name = file_name(owner);
+        let Some(file) = self.lock_to_append(&name, false)? else { return Ok(()) };
         let record = match call {
             Some(call) => RootRecord::Release { call: call.clone() },
+            None if parse(&file.0, &name).is_err() => {
+                // Damaged, and nothing that it said matters any more. Whoever
+                // waits for the lock will see that the name is gone.
+                self.dir.unlink(&name)?;
+                return if self.durability.waits() { Ok(self.dir.sync()?) } else { Ok(()) };
+            }
             None => RootRecord::ReleaseAll,
         };
         self.append(&file.0, owner, &record)
     }
 
-    /// Appends one record to a locked file, whole or not at all.
+    /// Appends one record to a locked file, whole or not at all. Damage further
+    /// on is the collector's concern: it must not keep calls from being saved.
     fn append(&self, file: &File, owner: &SessionId, record: &RootRecord) -> Result<(), RootError> {
-        let bytes = read_file(file)?;
+        let before = file.stat()?.bytes;
         let mut lines = Vec::new();
-        match owner::parse(&bytes).map_err(|source| unreadable(file, source))? {
-            Some(roots) if roots.owner() == owner => {}
-            Some(_) => return Err(unreadable(file, "it is another owner's")),
-            None => lines.extend(record::encode(&RootRecord::first(owner))),
+        match owner::head(file)? {
+            Head::Missing => lines.extend(record::encode(&RootRecord::first(owner))),
+            Head::Owner(found) if found == *owner => {}
+            Head::Owner(_) => return Err(unreadable(file, "it is another owner's")),
+            Head::Version(version) => {
+                return Err(unreadable(file, format!("its version is {version}")));
+            }
+            Head::Damaged => {}
         }
         lines.extend(record::encode(record));
         record::append(file, &lines)?;
@@ -100,7 +112,7 @@ impl Roots {
             let synced = file.sync().and_then(|()| self.sync_name(file));
             if let Err(error) = synced {
                 // It may or may not be on the medium; it must not seem to be.
-                file.cut_back(bytes.len() as u64);
+                file.cut_back(before);
                 return Err(error.into());
             }
         }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use artifacts::RetainedCall;
 use artifacts::error::BackendError;
+use artifacts::{FileError, RetainedCall};
 use output_contract::{CallId, Digest, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::record;
+use crate::tree::File;
 
 const VERSION: u32 = 1;
 
@@ -32,6 +33,38 @@ impl RootRecord {
     }
 }
 
+/// How a roots file begins.
+#[derive(Debug)]
+pub(super) enum Head {
+    /// Not with a whole line: nothing was ever recorded.
+    Missing,
+    /// With its owner.
+    Owner(SessionId),
+    /// With an owner, in a version that is not ours.
+    Version(u32),
+    /// With something else.
+    Damaged,
+}
+
+/// Longer than the first line of any owner, in bytes.
+const HEAD_BYTES: usize = 4096;
+
+/// Reads how a file begins.
+pub(super) fn head(file: &File) -> Result<Head, FileError> {
+    let mut head = vec![0; HEAD_BYTES];
+    let read = file.read_at(&mut head, 0)?;
+    let head = &head[..read];
+    let Some(end) = head.iter().position(|&byte| byte == b'\n') else {
+        return Ok(if read < HEAD_BYTES { Head::Missing } else { Head::Damaged });
+    };
+    let first = record::decode::<RootRecord>(&head[..=end]).ok();
+    Ok(match first.and_then(|found| found.records.into_iter().next()) {
+        Some(RootRecord::Owner { version: VERSION, owner }) => Head::Owner(owner),
+        Some(RootRecord::Owner { version, .. }) => Head::Version(version),
+        _ => Head::Damaged,
+    })
+}
+
 /// What one owner retains.
 #[derive(Debug)]
 pub(crate) struct OwnerRoots {
@@ -48,7 +81,7 @@ struct Retained {
 }
 
 impl OwnerRoots {
-    pub(super) const fn owner(&self) -> &SessionId {
+    pub(crate) const fn owner(&self) -> &SessionId {
         &self.owner
     }
 

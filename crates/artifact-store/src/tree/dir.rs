@@ -220,7 +220,9 @@ impl Dir {
         for entry in rustix::fs::Dir::read_from(&self.fd).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy();
-            if !matches!(&*name, "." | "..") {
+            // Hidden files are never ours: desktops and network file systems
+            // leave some of their own.
+            if !name.starts_with('.') {
                 names.push(name.into_owned());
             }
         }

@@ -141,6 +141,23 @@ fn a_bad_sidecar_costs_one_hash_and_is_made_anew() {
 }
 
 #[test]
+fn readers_of_a_bad_sidecar_do_not_disturb_one_another() {
+    const READERS: usize = 8;
+    let damaged = Damaged::new();
+    damaged.change("index", |bytes| bytes[80 + 40 + 9] ^= 1);
+    let artifact = damaged.open().unwrap();
+    let together = std::sync::Barrier::new(READERS);
+    std::thread::scope(|scope| {
+        for _ in 0..READERS {
+            scope.spawn(|| {
+                together.wait();
+                assert_eq!(artifact.read(0..artifact.bytes()).unwrap(), *CONTENT);
+            });
+        }
+    });
+}
+
+#[test]
 fn no_sidecar_and_damage_is_corrupt_as_a_whole() {
     let damaged = Damaged::new();
     fs_err::remove_file(damaged.path("index")).unwrap();

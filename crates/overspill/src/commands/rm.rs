@@ -54,7 +54,7 @@ fn is_running(home: &Home, session: &SessionId) -> anyhow::Result<bool> {
 /// leaves one without the other.
 fn sessions(home: &Home) -> anyhow::Result<BTreeSet<SessionId>> {
     let logs = home.sessions.sessions()?.into_iter().map(|summary| summary.session);
-    let owners = home.store.blocking().retained()?.into_iter().map(|call| call.owner);
+    let owners = home.store.blocking().owners()?;
     Ok(logs.chain(owners).collect())
 }
 
