@@ -199,3 +199,19 @@ fn damaged_roots_stop_the_collector_and_nobody_else() {
     let gc = sandbox.overspill(["gc", "--grace", "0s", "--json"]);
     assert_eq!(gc.json()["live"], 0, "{}", gc.stderr);
 }
+
+#[test]
+fn removing_all_sessions_removes_logs_that_name_none() {
+    let sandbox = Sandbox::new();
+    sandbox.run("echo hi");
+    let logs = sandbox.home().join("sessions");
+    let log = fs_err::read_dir(&logs).unwrap().next().unwrap().unwrap().path();
+    let name = log.file_name().unwrap().to_str().unwrap().to_owned();
+    for (first, content) in [("x", ""), ("y", "garbage\n"), ("z", "\0\0\0\0")] {
+        fs_err::write(logs.join(format!("{first}{}", &name[1..])), content).unwrap();
+    }
+    fs_err::write(logs.join("notes.txt"), "not ours").unwrap();
+    assert_eq!(sandbox.overspill(["rm", "--session", "all"]).code, Some(0));
+    let left = fs_err::read_dir(&logs).unwrap().map(|e| e.unwrap().file_name());
+    assert_eq!(left.collect::<Vec<_>>(), ["notes.txt"]);
+}

@@ -234,6 +234,27 @@ impl SessionLogs {
             None => Ok(false),
         }
     }
+
+    /// Removes logs of which no line says whose they are: a process that died
+    /// while it began one, or damage, leaves such a file. Returns how many.
+    ///
+    /// # Errors
+    /// [`LogError::File`] where the system fails.
+    pub fn remove_nameless(&self) -> Result<u64, LogError> {
+        let mut removed = 0;
+        for name in self.dir.names()?.iter().filter(|name| is_log(name)) {
+            // Under its lock, so that one that is being begun is left alone.
+            if self.summarise(name)?.is_none()
+                && self.dir.is_file(name)?
+                && let Some(log) = LockedLog::existing(&self.dir, name)?
+                && self.summarise(name)?.is_none()
+            {
+                log.remove(self.durability)?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
 }
 
 /// Whether `event` is the start of `session`.

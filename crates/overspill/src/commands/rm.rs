@@ -14,7 +14,8 @@ use crate::terminal;
 pub(crate) async fn run(args: RmArgs) -> anyhow::Result<u8> {
     let home = Home::open().await?;
     let known = sessions(&home)?;
-    let sessions = if args.session.as_str() == EVERY_SESSION {
+    let every = args.session.as_str() == EVERY_SESSION;
+    let sessions = if every {
         known
     } else if known.contains(&args.session) {
         BTreeSet::from([args.session])
@@ -30,6 +31,9 @@ pub(crate) async fn run(args: RmArgs) -> anyhow::Result<u8> {
         }
         remove(&home, &session).await?;
         removed += 1;
+    }
+    if every {
+        home.sessions.remove_nameless()?;
     }
     if !busy.is_empty() {
         let names: Vec<&str> = busy.iter().map(SessionId::as_str).collect();
