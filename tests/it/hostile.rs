@@ -215,3 +215,21 @@ fn removing_all_sessions_removes_logs_that_name_none() {
     let left = fs_err::read_dir(&logs).unwrap().map(|e| e.unwrap().file_name());
     assert_eq!(left.collect::<Vec<_>>(), ["notes.txt"]);
 }
+
+#[test]
+fn a_home_that_the_system_refuses_costs_the_record_and_not_the_command() {
+    let sandbox = Sandbox::new();
+    // The smallest limit: not even the description of a new store can be
+    // written.
+    let home = sandbox.other_home();
+    let line = format!(
+        "ulimit -f 0; OVERSPILL_HOME={home} overspill run -- sh -c 'seq 3000; exit 3' | cat"
+    );
+    let ran = sandbox.shell(&format!("set -o pipefail; {line}"));
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert!(ran.text().starts_with("[stdout]\n1\n2\n"), "{}", ran.text());
+    assert!(ran.text().contains("\n3000\n"), "the preview stays");
+    assert!(ran.text().contains("(storage error: "), "{}", ran.text());
+    assert!(!ran.text().contains("artifact://"), "there is nothing to read");
+    assert!(ran.stderr.contains("could not be saved"), "{}", ran.stderr);
+}

@@ -1,6 +1,7 @@
 //! Where everything is kept, and opening it.
 
 use std::fs::DirBuilder;
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -11,14 +12,30 @@ use artifacts::{ArtifactStore, Journal};
 use camino::{Utf8Path, Utf8PathBuf};
 use etcetera::BaseStrategy;
 use output_contract::{SessionId, Timestamp};
+use rustix::io::Errno;
 use session_log::SessionLogs;
 use tool_runtime::recover;
 
 use crate::config::Config;
+use crate::nowhere::Nowhere;
 use crate::terminal::note;
 
 /// The name under which hints call this program.
 pub const PROGRAM: &str = "overspill";
+
+/// What the system answers where it has no room, no handles or no right to
+/// write at all.
+const REFUSALS: [Errno; 9] = [
+    Errno::DQUOT,
+    Errno::FBIG,
+    Errno::IO,
+    Errno::MFILE,
+    Errno::NFILE,
+    Errno::NOMEM,
+    Errno::NOSPC,
+    Errno::ROFS,
+    Errno::NOLCK,
+];
 
 /// The home directory: configuration, store and session logs.
 #[derive(Debug)]
@@ -74,6 +91,21 @@ impl Home {
                 ));
             }
         }
+    }
+
+    /// Where results go if the system refuses to open the home: a full or
+    /// read-only disk must cost the record, not the command. `None` where the
+    /// error is another, which somebody has to mend first.
+    pub(crate) fn nowhere(error: &anyhow::Error) -> Option<(Config, Arc<Nowhere>)> {
+        let refused = error.chain().any(|cause| {
+            let shared = cause.downcast_ref::<Arc<io::Error>>().map(|error| &**error);
+            let system = cause.downcast_ref::<io::Error>().or(shared);
+            let errno = system.and_then(io::Error::raw_os_error);
+            errno.is_some_and(|errno| REFUSALS.contains(&Errno::from_raw_os_error(errno)))
+        });
+        let root = root().ok().filter(|_| refused)?;
+        let config = Config::load(&config_path(&root)).unwrap_or_default();
+        Some((config, Arc::new(Nowhere::new(&root.join("store"), format!("{error:#}")))))
     }
 
     /// The store, behind its seam.

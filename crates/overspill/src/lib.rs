@@ -13,6 +13,7 @@ mod commands;
 pub mod config;
 mod exit;
 pub mod home;
+mod nowhere;
 mod progress;
 mod terminal;
 

@@ -203,7 +203,7 @@ impl Dir {
     /// already.
     pub(crate) fn remove_dir(&self, name: &str) -> Result<(), FileError> {
         let Some(dir) = self.find_dir(name)? else { return Ok(()) };
-        for file in dir.names()? {
+        for file in dir.all_names()? {
             dir.unlink(&file)?;
         }
         match rustix::fs::unlinkat(&self.fd, name, AtFlags::REMOVEDIR) {
@@ -212,17 +212,23 @@ impl Dir {
         }
     }
 
-    /// The names in this directory. One that is not UTF-8 is none of ours, and
-    /// shown with replacement characters so that it is not taken for one.
+    /// The names in this directory, but for hidden ones. Those are never ours:
+    /// desktops and network file systems leave some of their own. A name that is
+    /// not UTF-8 is none of ours either, and shown with replacement characters so
+    /// that it is not taken for one.
     pub(crate) fn names(&self) -> Result<Vec<String>, FileError> {
+        let mut names = self.all_names()?;
+        names.retain(|name| !name.starts_with('.'));
+        Ok(names)
+    }
+
+    fn all_names(&self) -> Result<Vec<String>, FileError> {
         let failed = |errno| FileError::new("list", &self.path, errno);
         let mut names = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.fd).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy();
-            // Hidden files are never ours: desktops and network file systems
-            // leave some of their own.
-            if !name.starts_with('.') {
+            if !matches!(&*name, "." | "..") {
                 names.push(name.into_owned());
             }
         }

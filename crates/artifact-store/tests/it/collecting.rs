@@ -21,6 +21,7 @@ fn a_blob_goes_with_its_sidecar_and_trash_is_empty() {
     fs_err::write(scratch.path("index", &orphan), "x").unwrap();
     fs_err::create_dir(scratch.root().join("trash/left-behind")).unwrap();
     fs_err::write(scratch.root().join("trash/left-behind/x"), "x").unwrap();
+    fs_err::write(scratch.root().join("trash/left-behind/.hidden"), "x").unwrap();
     assert_eq!(scratch.on_shelf("index").len(), 2);
     let report = collect(&store);
     assert_eq!(report.removed, 1);
@@ -171,6 +172,24 @@ fn torn_tails_stop_nothing_and_are_closed() {
     assert!(calls[0].at.0 > 1_600_000_000_000);
     assert_eq!(collect(&store).live, 2);
     assert_eq!(collect(&store).live, 2);
+}
+
+#[test]
+fn a_first_line_may_be_torn_anywhere() {
+    let scratch = Scratch::new();
+    let store = scratch.open();
+    publish(&store, &[b"x"]).retain(&owner("s"), &call("1")).unwrap();
+    let roots = scratch.root().join("roots").join(&scratch.names_in("roots")[0]);
+    let whole = fs_err::read(&roots).unwrap();
+    let first = whole.iter().position(|byte| *byte == b'\n').unwrap();
+    for torn in 0..=first {
+        fs_err::write(&roots, &whole[..torn]).unwrap();
+        for id in ["2", "3"] {
+            publish(&store, &[b"x"]).retain(&owner("s"), &call(id)).unwrap();
+        }
+        assert_eq!(store.retained_by(&owner("s")).unwrap().len(), 2, "{torn}");
+    }
+    assert_eq!(collect(&store).live, 1);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
+use artifacts::{ArtifactStore, Journal};
 use output_contract::{CallId, ToolResult};
 use tokio::signal::unix::{SignalKind, signal};
 use tool_api::CancellationToken;
@@ -15,6 +16,7 @@ use tool_runtime::{CallError, HintStyle, RuntimeBuilder, RuntimeConfig, ToolCall
 use uuid::Uuid;
 
 use crate::cli::{HintsArg, RunArgs, ShapeArg};
+use crate::config::Config;
 use crate::exit;
 use crate::home::{Home, PROGRAM, default_session, now};
 use crate::progress::Progress;
@@ -31,13 +33,11 @@ pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
     // A parent may have left SIGCHLD ignored, and then no exit status could be
     // had; listening for it undoes that.
     let _children = signal(SignalKind::child()).context("could not listen for signals")?;
-    let home = Home::open().await?;
-    let config = runtime_config(&home, &args);
+    let (config, store, journal) = open().await?;
+    let config = runtime_config(&config, &args);
     let tool = RunTool::new(process);
-    let runtime = RuntimeBuilder::new(home.artifacts(), home.journal(), now)
-        .config(config)
-        .tool(tool.clone())
-        .build()?;
+    let runtime =
+        RuntimeBuilder::new(store, journal, now).config(config).tool(tool.clone()).build()?;
     let call = ToolCall {
         session_id: args.session.clone().unwrap_or_else(|| default_session(now())),
         call_id: CallId::new(Uuid::now_v7().simple().to_string()).context("a new call id")?,
@@ -81,6 +81,20 @@ pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
     }
 }
 
+/// The home, or, where the system refuses it, nothing that keeps anything.
+async fn open() -> anyhow::Result<(Config, Arc<dyn ArtifactStore>, Arc<dyn Journal>)> {
+    match Home::open().await {
+        Ok(home) => {
+            let (store, journal) = (home.artifacts(), home.journal());
+            Ok((home.config, store, journal))
+        }
+        Err(error) => match Home::nowhere(&error) {
+            Some((config, nowhere)) => Ok((config, nowhere.clone(), nowhere)),
+            None => Err(error),
+        },
+    }
+}
+
 fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
     if args.json {
         return terminal::print_json(result);
@@ -89,8 +103,8 @@ fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn runtime_config(home: &Home, args: &RunArgs) -> RuntimeConfig {
-    let mut config = home.config.runtime(PROGRAM);
+fn runtime_config(config: &Config, args: &RunArgs) -> RuntimeConfig {
+    let mut config = config.runtime(PROGRAM);
     config.max_lines = args.max_lines.unwrap_or(config.max_lines);
     config.max_bytes = args.max_bytes.unwrap_or(config.max_bytes);
     if let Some(shape) = args.shape {
