@@ -42,7 +42,7 @@ impl SessionRecords {
     }
 }
 
-/// The events alone, as [`replay`](crate::replay) takes them.
+/// The events alone, as [`replay`](crate::replay()) takes them.
 impl IntoIterator for SessionRecords {
     type Item = SavedEvent;
     type IntoIter =

@@ -8,6 +8,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::BytesMut;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionread;
 use tokio::io::AsyncReadExt;
@@ -16,9 +17,12 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 use tool_api::ChannelHandle;
 
-use super::buffers::Buffers;
 use super::{OutputObserver, OutputStream};
 
+/// How much is allocated at once, in bytes. Small reads share it.
+const BUFFER_BYTES: usize = 256 * 1024;
+/// The least room that a read gets, in bytes.
+const MIN_READ_BYTES: usize = 64 * 1024;
 /// How much the pipe should hold, in bytes: what an unprivileged process may
 /// ask for.
 #[cfg(target_os = "linux")]
@@ -41,7 +45,7 @@ pub(super) struct Pump {
     from: OutputStream,
     observer: Option<Arc<dyn OutputObserver>>,
     phase: watch::Receiver<Phase>,
-    buffers: Buffers,
+    buffer: BytesMut,
 }
 
 /// Whether the pipe has ended.
@@ -63,7 +67,7 @@ impl Pump {
         #[cfg(target_os = "linux")]
         let _ = rustix::pipe::fcntl_setpipe_size(&pipe, PIPE_BYTES);
         let pipe = Receiver::from_owned_fd(pipe)?;
-        Ok(Self { pipe, channel, from, observer, phase, buffers: Buffers::default() })
+        Ok(Self { pipe, channel, from, observer, phase, buffer: BytesMut::new() })
     }
 
     /// Carries everything. Returns whether the pipe was still held open when
@@ -88,12 +92,13 @@ impl Pump {
     /// Reads until the command has ended.
     async fn while_running(&mut self) -> io::Result<Pipe> {
         loop {
+            self.make_room();
             let count = tokio::select! {
                 biased;
                 _ = self.phase.wait_for(|phase| matches!(phase, Phase::Ended { .. })) => {
                     return Ok(Pipe::Open);
                 }
-                count = self.pipe.read_buf(self.buffers.room()) => count?,
+                count = self.pipe.read_buf(&mut self.buffer) => count?,
             };
             if self.forward(count).await == Pipe::Ended {
                 return Ok(Pipe::Ended);
@@ -105,7 +110,8 @@ impl Pump {
     async fn what_is_there(&mut self) -> io::Result<Pipe> {
         let mut rest = ioctl_fionread(&self.pipe)?;
         while rest > 0 {
-            let count = self.pipe.read_buf(self.buffers.room()).await?;
+            self.make_room();
+            let count = self.pipe.read_buf(&mut self.buffer).await?;
             if self.forward(count).await == Pipe::Ended {
                 return Ok(Pipe::Ended);
             }
@@ -126,11 +132,12 @@ impl Pump {
             if left.is_zero() {
                 return Ok(Pipe::Open);
             }
+            self.make_room();
             let count = tokio::select! {
                 biased;
                 () = sleep(left) => return Ok(Pipe::Open),
                 Ok(()) = self.phase.changed() => continue,
-                count = self.pipe.read_buf(self.buffers.room()) => count?,
+                count = self.pipe.read_buf(&mut self.buffer) => count?,
             };
             if self.forward(count).await == Pipe::Ended {
                 return Ok(Pipe::Ended);
@@ -141,7 +148,8 @@ impl Pump {
     /// Reads to the end of a pipe that nobody writes to any more.
     async fn rest(&mut self) -> io::Result<Pipe> {
         loop {
-            let count = self.pipe.read_buf(self.buffers.room()).await?;
+            self.make_room();
+            let count = self.pipe.read_buf(&mut self.buffer).await?;
             if self.forward(count).await == Pipe::Ended {
                 return Ok(Pipe::Ended);
             }
@@ -155,12 +163,18 @@ impl Pump {
         Ok(!pipes[0].revents().contains(PollFlags::HUP))
     }
 
+    fn make_room(&mut self) {
+        if self.buffer.capacity() - self.buffer.len() < MIN_READ_BYTES {
+            self.buffer.reserve(BUFFER_BYTES);
+        }
+    }
+
     /// Sends on what a read of `count` bytes has put into the buffer.
     async fn forward(&mut self, count: usize) -> Pipe {
         if count == 0 {
             return Pipe::Ended;
         }
-        let bytes = self.buffers.take();
+        let bytes = self.buffer.split().freeze();
         if let Some(observer) = &self.observer {
             observer.output(self.from, &bytes);
         }
