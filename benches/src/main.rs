@@ -70,7 +70,7 @@ fn main() -> Result<()> {
             Name::Memory => memory::run(&scratch()?, options.runs)?,
             Name::Pages => pages::run(&scratch()?, options.mib, options.runs)?,
             Name::Start => {
-                start::run(&scratch()?, &Scratch::new(&options.disk_dir)?, options.runs)?
+                start::run(&scratch()?, &Scratch::new(&options.disk_dir)?, options.runs)?;
             }
             Name::Text => text::run(options.runs)?,
         }

@@ -29,7 +29,7 @@ pub(crate) fn run(scratch: &Scratch, runs: usize) -> Result<()> {
 
 fn peak(scratch: &Scratch, mib: u64, name: &str) -> Result<f64> {
     let home = scratch.home(name, "fast")?;
-    let bytes = format!("{}M", mib);
+    let bytes = format!("{mib}M");
     let mut command = home.overspill()?;
     command.args(["run", "--", "sh", "-c", r#"yes "some line of output" | head -c "$0""#, &bytes]);
     Ok(process::peak_kib(&mut command)? as f64)

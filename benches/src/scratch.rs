@@ -99,7 +99,7 @@ impl Default for Lines {
 impl Lines {
     /// The next `count` bytes.
     pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
-        const WORDS: &[u8] = b"  Compiling artifacts v0.1.0 (/work/main/crates/artifacts) in 4.21s: \
+        const WORDS: &[u8] = b"  Compiling artifacts v0.1.0 (/home/user/artifacts/crates) in 4.21s: \
             warning: unused variable `x` --> src/lib.rs:12:9 | note: `#[warn(unused)]` on by default ";
         let mut bytes = std::mem::take(&mut self.rest);
         while bytes.len() < count {

@@ -18,6 +18,8 @@
 //! History: format 1 is the first. A newer one is read, as far as it has the
 //! same layout, and never written.
 
+use std::sync::Once;
+
 use artifacts::{Durability, FileError};
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
@@ -64,6 +66,8 @@ pub(crate) struct Layout {
     pub(crate) roots: Roots,
     pub(crate) captures: Dir,
     pub(crate) trash: Dir,
+    root: Dir,
+    root_synced: Once,
 }
 
 impl Layout {
@@ -82,13 +86,7 @@ impl Layout {
         };
         check_root(&root, allow_network_fs)?;
         let description = match read_description(&root)? {
-            Some(description) => {
-                if durability.waits() {
-                    // Whoever made the store may not have come to this yet.
-                    root.sync()?;
-                }
-                description
-            }
+            Some(description) => description,
             None => create(&root, durability)?,
         };
         let shelf = |name| Ok::<_, FileError>(Shelf::new(root.dir(name)?.dir(ALGORITHM)?));
@@ -103,7 +101,20 @@ impl Layout {
             roots: Roots::new(root.dir("roots")?, durability),
             captures: root.dir("captures")?,
             trash: root.dir("trash")?,
+            root,
+            root_synced: Once::new(),
         })
+    }
+
+    /// Brings the names of the store's own directories to the medium, once:
+    /// whoever made the store may not have come to that. It is for those that
+    /// publish, because reading needs no medium.
+    pub(crate) fn sync_root(&self) -> Result<(), FileError> {
+        if !self.root_synced.is_completed() {
+            self.root.sync()?;
+            self.root_synced.call_once(|| ());
+        }
+        Ok(())
     }
 }
 

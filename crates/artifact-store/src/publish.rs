@@ -64,6 +64,7 @@ pub(crate) fn publish(
     }
     place_all(store, &sidecars, &mut placings)?;
     if store.options.durability.waits() {
+        store.layout.sync_root()?;
         for placing in &placings {
             placing.sync()?;
         }

@@ -15,7 +15,7 @@ use crate::store::Guard;
 /// - **Ordering.** Events of a session keep the order in which their calls
 ///   returned. A committed event is never there without its roots.
 /// - **Durability.** What returned survives as the store's artifacts do, never
-///   better than them.
+///   better than them. The start of a call may be lost until its end is saved.
 /// - **Cancellation.** A dropped future may have saved the event or not.
 /// - **Idempotence.** None: the same event twice is there twice.
 #[async_trait]

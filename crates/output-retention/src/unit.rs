@@ -20,8 +20,12 @@ const NUL_PICTURE: char = '\u{2400}';
 /// ```
 pub fn model_text(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
-    text.extend(Units::new(bytes).filter_map(Unit::shown));
-    text
+    let mut units = Units::new(bytes);
+    loop {
+        text.push_str(units.ascii_run(|byte| byte != ESC && byte != 0));
+        let Some(unit) = units.next() else { return text };
+        text.extend(unit.shown());
+    }
 }
 
 /// Size of [`model_text`] of `bytes` inside a JSON string, in bytes, without
@@ -37,13 +41,17 @@ pub fn json_escaped_len(text: &str) -> usize {
 
 /// [`model_text_escaped_len`] of `bytes`, if it is at most `max`.
 pub(crate) fn escaped_len_within(bytes: &[u8], max: usize) -> Option<usize> {
+    let mut units = Units::new(bytes);
     let mut len = 0;
-    Units::new(bytes)
-        .all(|unit| {
-            len += unit.escaped_len();
-            len <= max
-        })
-        .then_some(len)
+    while len <= max {
+        len +=
+            units.ascii_run(|byte| matches!(byte, b' '..=b'~') && !b"\"\\".contains(&byte)).len();
+        match units.next() {
+            Some(unit) => len += unit.escaped_len(),
+            None => return (len <= max).then_some(len),
+        }
+    }
+    None
 }
 
 /// A piece of a byte slice that a cut keeps together, where it can.
@@ -104,6 +112,16 @@ impl<'a> Units<'a> {
     /// The units from `position` on, which is the start of one.
     pub(crate) fn starting_at(bytes: &'a [u8], position: usize) -> Self {
         Self { bytes, position }
+    }
+
+    /// Goes past all ASCII bytes that come now and are `wanted`; most text is
+    /// nothing else. `ESC` must not be wanted.
+    fn ascii_run(&mut self, wanted: impl Fn(u8) -> bool) -> &'a str {
+        let rest = &self.bytes[self.position..];
+        let end = rest.iter().position(|&byte| !byte.is_ascii() || !wanted(byte));
+        let run = &rest[..end.unwrap_or(rest.len())];
+        self.position += run.len();
+        std::str::from_utf8(run).expect("ASCII is UTF-8")
     }
 }
 

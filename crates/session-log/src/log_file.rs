@@ -135,17 +135,23 @@ impl<'a> LockedLog<'a> {
     }
 
     /// Appends `bytes`. Where that fails, the log is cut back to what it was.
-    pub(crate) fn append(self, bytes: &[u8], durability: Durability) -> Result<(), FileError> {
+    /// With `settle`, and where the log is durable, they are on the medium then.
+    pub(crate) fn append(
+        self,
+        bytes: &[u8],
+        durability: Durability,
+        settle: bool,
+    ) -> Result<(), FileError> {
         if self.len == 0 && durability.waits() {
             // Before the first record, so that a log with records in it has a
             // durable name even if its maker died in between.
             self.dir.sync()?;
         }
         let appended = self.write_all(bytes).and_then(|()| match durability {
-            Durability::Durable => {
+            Durability::Durable if settle => {
                 rustix::fs::fdatasync(&self.fd).map_err(|errno| self.failed("sync", errno))
             }
-            Durability::Fast => Ok(()),
+            Durability::Durable | Durability::Fast => Ok(()),
         });
         if appended.is_err() {
             // If this fails too, a torn tail stays, which the next append

@@ -66,7 +66,8 @@ impl SessionLogs {
     }
 
     /// Saves one event at the end of a session's log; durable when it returns,
-    /// where the logs are.
+    /// where the logs are. Only the start of a call need not be before its end
+    /// is.
     ///
     /// A new log first gets [`SavedEvent::SessionStarted`], at the time of
     /// `event`, unless that is what `event` is. Nobody else's record is ever
@@ -100,7 +101,7 @@ impl SessionLogs {
         }
         bytes.extend(line);
         let new = log.len() == 0;
-        log.append(&bytes, self.durability)?;
+        log.append(&bytes, self.durability, settles(event))?;
         Ok(new)
     }
 
@@ -255,6 +256,12 @@ impl SessionLogs {
         }
         Ok(removed)
     }
+}
+
+/// Whether what `event` says is worth waiting for the medium. A power loss ends
+/// the call anyway, and then nothing refers to its start.
+fn settles(event: &SavedEvent) -> bool {
+    !matches!(event, SavedEvent::CallStarted { .. })
 }
 
 /// Whether `event` is the start of `session`.

@@ -24,7 +24,6 @@
 //! Whether a group still has living members is known on Linux only, with
 //! `/proc`; elsewhere SIGTERM is given its whole grace.
 
-mod buffers;
 mod error;
 mod group;
 mod leader;

@@ -20,6 +20,9 @@ use tool_api::ChannelHandle;
 use super::{OutputObserver, OutputStream};
 
 /// How much is allocated at once, in bytes. Small reads share it.
+///
+/// Always fresh memory: the writer's core has the old in its cache, and taking
+/// it back costs more than clearing new pages does (docs/performance.md).
 const BUFFER_BYTES: usize = 256 * 1024;
 /// The least room that a read gets, in bytes.
 const MIN_READ_BYTES: usize = 64 * 1024;
