@@ -8,6 +8,9 @@
 //! release, and which therefore reads the roots that replaced them.
 //!
 //! The grace is a second belt, by the file system's own clock.
+//!
+//! The order of steps here, in `publish`, `borrow` and `lease` is checked in
+//! every interleaving by a model, `tests/it/model`: change both.
 
 mod mark;
 mod sweep;

@@ -8,6 +8,7 @@ mod concurrency;
 mod conformance;
 mod healing;
 mod interleaving;
+mod model;
 mod opening;
 mod reading;
 mod recovery;
