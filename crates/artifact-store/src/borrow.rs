@@ -47,6 +47,7 @@ pub(crate) fn borrow(store: &Arc<Inner>, digest: Digest) -> Result<StoreGuard, O
         needed.iter().try_for_each(check)?;
     }
     if store.options.durability.waits() {
+        layout.sync_root()?;
         for Needed { shelf, digest, .. } in &needed {
             // A root must not be more durable than what it names, whoever
             // published that.

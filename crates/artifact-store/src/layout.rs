@@ -108,7 +108,7 @@ impl Layout {
 
     /// Brings the names of the store's own directories to the medium, once:
     /// whoever made the store may not have come to that. It is for those that
-    /// publish, because reading needs no medium.
+    /// publish or borrow, because reading needs no medium.
     pub(crate) fn sync_root(&self) -> Result<(), FileError> {
         if !self.root_synced.is_completed() {
             self.root.sync()?;
