@@ -8,20 +8,31 @@
 //! release, and which therefore reads the roots that replaced them.
 //!
 //! The grace is a second belt, by the file system's own clock.
+//!
+//! A third is against lost roots. What a record in the roots released, or what
+//! was never retained, goes without further ado. But where roots files that
+//! there were are gone or shorter (module `roots::ledger`), everything that no
+//! release explains may be what they kept; and where that is more than half of
+//! all that is stored, nothing is removed unless it is asked for.
 
 mod mark;
+mod released;
 mod sweep;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use artifacts::{CollectError, CollectOptions, CollectReport, FileError, RootError};
+use output_contract::Digest;
 
 use self::mark::Marked;
+use self::released::Released;
 use self::sweep::{Candidate, Kind};
 use crate::lease::state;
 use crate::local::Inner;
 use crate::lock::Collector;
+use crate::roots::Lost;
 
 /// Whether something that was last changed at a time is past the grace.
 #[derive(Debug, Clone, Copy)]
@@ -59,10 +70,13 @@ pub(crate) fn collect(
     let leases = state::read_all(&layout.leases, expired)?;
     let mut marked = Marked::default();
     marked.extend(store, state::leased(&leases, &forgotten))?;
+    let mut lost = layout.roots.lost()?;
     let roots = layout.roots.names().map_err(unreadable)?;
+    let mut released = Released::default();
     for name in &roots {
         if let Some(owner) = layout.roots.read(name).map_err(unreadable_roots)? {
             marked.extend(store, owner.digests().copied())?;
+            released.add(&owner);
         }
     }
 
@@ -77,6 +91,7 @@ pub(crate) fn collect(
             marked.keep_young(store, &candidate.digest)?;
         }
     }
+    let mut waiting = HashSet::new();
     candidates.retain(|candidate| {
         let is_marked = marked.contains(&candidate.digest);
         let is_young = !is_marked
@@ -85,13 +100,25 @@ pub(crate) fn collect(
             live += u64::from(is_marked);
             young += u64::from(is_young);
         }
+        if is_young {
+            waiting.insert(candidate.digest);
+        }
         !is_marked && !is_young
     });
     (report.live, report.young) = (live, young);
+    let artifacts = candidates.iter().filter(|candidate| candidate.kind != Kind::Orphan);
+    let (removable, removable_bytes) = total(artifacts.clone());
+    if !lost.is_nothing() {
+        let (unexplained, bytes) = total(artifacts.filter(|c| !released.contains(&c.digest)));
+        let stored = live + young + removable;
+        if unexplained > stored / 2 && !options.force && !options.dry_run {
+            let lost = layout.roots.paths_of(&lost);
+            return Err(CollectError::RootsLost { unexplained, bytes, stored, lost });
+        }
+        report.unexplained = unexplained;
+    }
     if options.dry_run {
-        let removed = candidates.iter().filter(|candidate| candidate.kind != Kind::Orphan);
-        (report.removed, report.removed_bytes) =
-            removed.fold((0, 0), |(n, bytes), c: &Candidate| (n + 1, bytes + c.stat.bytes));
+        (report.removed, report.removed_bytes) = (removable, removable_bytes);
     } else {
         // They count for nothing from here on, and the sweep need not read
         // them again and again while publishers wait.
@@ -109,10 +136,21 @@ pub(crate) fn collect(
     if !options.dry_run {
         layout.roots.remove_temporaries(&collector)?;
         for name in &roots {
-            layout.roots.compact(name, &collector).map_err(unreadable_roots)?;
+            // What was released is told while it waits for its end.
+            let keep = |digest: &Digest| waiting.contains(digest);
+            layout.roots.compact(name, &collector, keep).map_err(unreadable_roots)?;
         }
+        if options.force || waiting.is_empty() {
+            lost = Lost::default();
+        }
+        layout.roots.note(&lost, &collector)?;
     }
     Ok(report)
+}
+
+/// How many there are, and their bytes.
+fn total<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> (u64, u64) {
+    candidates.fold((0, 0), |(n, bytes), candidate| (n + 1, bytes + candidate.stat.bytes))
 }
 
 fn unreadable(error: FileError) -> CollectError {

@@ -8,6 +8,7 @@
 //! index/sha256/ab/<64 hex>          0444, sidecars of blobs over 256 KiB
 //! leases/<uuid>                     module `lease`
 //! roots/<sha256 of the owner>       module `roots`
+//! owners                            module `roots::ledger`
 //! captures/<uuid>/… <uuid>.lock     crate `artifacts`, module `capture`
 //! trash/<uuid>/…                    on its way out, nobody's
 //! quarantine/                       reserved
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::roots::Roots;
+use crate::roots::{LEDGER, Ledger, Roots};
 use crate::shelf::Shelf;
 use crate::tree::{Dir, current_user};
 
@@ -100,7 +101,7 @@ impl Layout {
             manifests: shelf("manifests")?,
             index: shelf("index")?,
             leases: root.dir("leases")?,
-            roots: Roots::new(root.dir("roots")?, durability),
+            roots: Roots::new(root.dir("roots")?, Ledger::new(root.again()?), durability),
             captures: root.dir("captures")?,
             trash: root.dir("trash")?,
         })
@@ -155,6 +156,7 @@ fn create(root: &Dir, durability: Durability) -> Result<Description, StoreError>
             dir.sync()?;
         }
     }
+    root.create_new(LEDGER)?;
     if durability.waits() {
         root.sync()?;
         if let Some(parent) = root.path().parent()
@@ -195,5 +197,5 @@ fn write_description(
 
 /// Whether an interrupted creation may have left `name`.
 fn is_ours(name: &str) -> bool {
-    DIRECTORIES.contains(&name) || name.starts_with(DESCRIPTION)
+    DIRECTORIES.contains(&name) || name == LEDGER || name.starts_with(DESCRIPTION)
 }

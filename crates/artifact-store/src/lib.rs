@@ -46,7 +46,7 @@
 //! guard.release();
 //! capture.remove()?;
 //!
-//! store.collect(&CollectOptions { grace: std::time::Duration::ZERO, dry_run: false })?;
+//! store.collect(&CollectOptions { grace: std::time::Duration::ZERO, dry_run: false, force: false })?;
 //! let artifact = store.open_artifact(&uri)?;
 //! assert_eq!(artifact.read(artifact.line_start(1)?..12)?, "b.txt\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

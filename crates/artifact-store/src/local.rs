@@ -183,7 +183,12 @@ impl LocalStore {
     pub fn owners(&self) -> Result<Vec<SessionId>, RootError> {
         let roots = &self.inner.layout.roots;
         let read = |name: &String| roots.read(name).ok().flatten();
-        let found = roots.names()?.iter().filter_map(read).collect::<Vec<_>>();
+        let found = roots
+            .names()?
+            .iter()
+            .filter_map(read)
+            .filter(|roots| !roots.is_empty())
+            .collect::<Vec<_>>();
         Ok(found.iter().map(|roots| roots.owner().clone()).collect())
     }
 

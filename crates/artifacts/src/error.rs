@@ -255,6 +255,23 @@ pub enum CollectError {
         /// The newest that can be written.
         supported: u64,
     },
+    /// Records of roots are gone that nobody released, and most of what is
+    /// stored would go with them. Bring the records back, or collect with
+    /// `force`.
+    #[error(
+        "{unexplained} of {stored} stored artifacts ({bytes} bytes) would go because records of \
+         roots are lost, of which none was released"
+    )]
+    RootsLost {
+        /// Blobs and manifests that would go without having been released.
+        unexplained: u64,
+        /// Their size, in bytes.
+        bytes: u64,
+        /// All blobs and manifests.
+        stored: u64,
+        /// The records that are missing or shorter than they were.
+        lost: Vec<Utf8PathBuf>,
+    },
     /// A capture that could not be removed.
     #[error(transparent)]
     Capture(#[from] CaptureError),

@@ -138,6 +138,9 @@ pub struct CollectOptions {
     pub grace: Duration,
     /// Report what would be removed and remove nothing.
     pub dry_run: bool,
+    /// Remove even most of what is stored where its roots were lost instead of
+    /// released ([`CollectError::RootsLost`]).
+    pub force: bool,
 }
 
 /// What a collection found and did.
@@ -151,6 +154,8 @@ pub struct CollectReport {
     pub removed_bytes: u64,
     /// Those left alone because they are younger than the grace.
     pub young: u64,
+    /// Those of the removed whose roots were lost instead of released.
+    pub unexplained: u64,
     /// Captures whose process died before it could describe them, removed.
     pub removed_captures: u64,
     /// Another collection was running; nothing was done.

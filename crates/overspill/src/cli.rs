@@ -205,6 +205,9 @@ pub struct GcArgs {
     /// Leave alone what is younger than this [default: from the configuration]
     #[arg(long, value_name = "DURATION", value_parser = duration, allow_hyphen_values = true)]
     pub grace: Option<Duration>,
+    /// Remove what nothing refers to even where the record of what is kept was lost
+    #[arg(long)]
+    pub force: bool,
     /// Print the report as JSON
     #[arg(long)]
     pub json: bool,

@@ -95,7 +95,7 @@ pub(super) async fn is_unknown(store: &Store, digest: Digest) -> bool {
 
 /// Removes everything that may be removed at once.
 pub(super) async fn collect(store: &Store) -> CollectReport {
-    let options = CollectOptions { grace: Duration::ZERO, dry_run: false };
+    let options = CollectOptions { grace: Duration::ZERO, dry_run: false, force: false };
     let report = store.collect(options).await.expect("it can be collected");
     assert!(!report.busy, "nobody else collects");
     report
