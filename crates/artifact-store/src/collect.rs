@@ -24,11 +24,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artifacts::{CollectError, CollectOptions, CollectReport, FileError, RootError};
-use output_contract::Digest;
+use output_contract::{Digest, Timestamp};
 
 use self::mark::Marked;
 use self::released::Released;
 use self::sweep::{Candidate, Kind};
+use crate::expired::{self, Tombstone};
 use crate::lease::state;
 use crate::local::Inner;
 use crate::lock::Collector;
@@ -60,14 +61,14 @@ pub(crate) fn collect(
         return Ok(CollectReport { busy: true, ..CollectReport::default() });
     };
     let age = Age { now: collector.clock()?.changed, grace: options.grace };
-    let expired = |changed| age.is_over(changed);
+    let past = |changed| age.is_over(changed);
     // What is released by now is forgotten; what is released from now on is
     // not, for its root may be written after the roots are read.
-    let before = state::read_all(&layout.leases, expired)?;
-    let forgotten = state::forgettable(&before, expired);
+    let before = state::read_all(&layout.leases, past)?;
+    let forgotten = state::forgettable(&before, past);
 
     let mut candidates = sweep::list(store)?;
-    let leases = state::read_all(&layout.leases, expired)?;
+    let leases = state::read_all(&layout.leases, past)?;
     let mut marked = Marked::default();
     marked.extend(store, state::leased(&leases, &forgotten))?;
     let mut lost = layout.roots.lost()?;
@@ -122,12 +123,18 @@ pub(crate) fn collect(
     } else {
         // They count for nothing from here on, and the sweep need not read
         // them again and again while publishers wait.
-        state::remove_forgotten(&layout.leases, &leases, &forgotten, expired)?;
+        state::remove_forgotten(&layout.leases, &leases, &forgotten, past)?;
         sweep::empty_trash(store)?;
         let swept = sweep::sweep(store, &collector, &candidates, || {
-            Ok(state::leased(&state::read_all(&layout.leases, expired)?, &forgotten))
+            Ok(state::leased(&state::read_all(&layout.leases, past)?, &forgotten))
         })?;
-        (report.removed, report.removed_bytes) = (swept.files, swept.bytes);
+        report.removed = swept.removed.len() as u64;
+        report.removed_bytes = swept.removed.iter().map(|(_, bytes)| bytes).sum();
+        let at = Timestamp(age.now.as_millis() as u64);
+        let stone = |&(digest, bytes): &(Digest, u64)| released.tombstone(digest, bytes, at);
+        let tombstones: Vec<Tombstone> = swept.removed.iter().map(stone).collect();
+        // Worth no error: without them, what is gone is unknown.
+        let _ = expired::add(&layout.root, &tombstones, &collector);
         report.live += swept.spared;
         sweep::empty_trash(store)?;
     }

@@ -9,6 +9,7 @@
 //! leases/<uuid>                     module `lease`
 //! roots/<sha256 of the owner>       module `roots`
 //! owners                            module `roots::ledger`
+//! expired                           module `expired`
 //! captures/<uuid>/… <uuid>.lock     crate `artifacts`, module `capture`
 //! trash/<uuid>/…                    on its way out, nobody's
 //! quarantine/                       reserved
@@ -57,6 +58,7 @@ struct Description {
 pub(crate) struct Layout {
     pub(crate) store_id: String,
     pub(crate) format: u64,
+    pub(crate) root: Dir,
     pub(crate) locks: Dir,
     pub(crate) blobs: Shelf,
     pub(crate) manifests: Shelf,
@@ -104,6 +106,7 @@ impl Layout {
             roots: Roots::new(root.dir("roots")?, Ledger::new(root.again()?), durability),
             captures: root.dir("captures")?,
             trash: root.dir("trash")?,
+            root,
         })
     }
 }

@@ -58,6 +58,7 @@ mod asynchronous;
 mod borrow;
 mod collect;
 mod error;
+mod expired;
 mod guard;
 mod layout;
 mod lease;

@@ -17,7 +17,7 @@ use crate::guard::StoreGuard;
 use crate::layout::{Layout, STORE_FORMAT};
 use crate::lease::LeaseBook;
 use crate::roots::OwnerRoots;
-use crate::{borrow, collect, publish};
+use crate::{borrow, collect, expired, publish};
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
@@ -137,17 +137,17 @@ impl LocalStore {
     /// # Errors
     /// [`OpenError`] where something is missing, torn or unreadable.
     pub fn borrow(&self, digest: Digest) -> Result<StoreGuard, OpenError> {
-        borrow::borrow(&self.inner, digest)
+        borrow::borrow(&self.inner, digest).map_err(|error| expired::explain(&self.inner, error))
     }
 
     /// Opens what `uri` names: a blob or a manifest as they are, or a stream of
     /// a manifest.
     ///
     /// # Errors
-    /// [`OpenError`] tells unknown, not named, unknown stream and corrupt
+    /// [`OpenError`] tells unknown, expired, not named, unknown stream and corrupt
     /// apart.
     pub fn open_artifact(&self, uri: &ArtifactUri) -> Result<StoredArtifact, OpenError> {
-        artifact::open(&self.inner, uri)
+        artifact::open(&self.inner, uri).map_err(|error| expired::explain(&self.inner, error))
     }
 
     /// Releases one call of an owner, or, without one, the whole owner. What

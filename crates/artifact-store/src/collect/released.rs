@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use output_contract::{CallId, Digest, SessionId};
+use output_contract::{CallId, Digest, SessionId, Timestamp};
 
+use crate::expired::Tombstone;
 use crate::roots::OwnerRoots;
 
 /// Digests that calls retained and released.
@@ -22,6 +23,13 @@ impl Released {
                 self.by.insert(*digest, (Arc::clone(&owner), Arc::clone(&call)));
             }
         }
+    }
+
+    /// The tombstone of what was removed now.
+    pub(super) fn tombstone(&self, digest: Digest, bytes: u64, at: Timestamp) -> Tombstone {
+        let (owner, call) = self.by.get(&digest).cloned().unzip();
+        let owner = owner.map(Arc::unwrap_or_clone);
+        Tombstone { digest, bytes, at, owner, call: call.map(Arc::unwrap_or_clone) }
     }
 
     pub(super) fn contains(&self, digest: &Digest) -> bool {

@@ -6,6 +6,7 @@ mod asynchronous;
 mod collecting;
 mod concurrency;
 mod conformance;
+mod expiring;
 mod guarding;
 mod healing;
 mod interleaving;
