@@ -12,7 +12,7 @@
 //! expired                           module `expired`
 //! captures/<uuid>/… <uuid>.lock     crate `artifacts`, module `capture`
 //! trash/<uuid>/…                    on its way out, nobody's
-//! quarantine/                       reserved
+//! quarantine/                       damaged artifacts, put aside
 //! ```
 //!
 //! Directories are 0700, files 0600 until they are complete.
@@ -67,6 +67,7 @@ pub(crate) struct Layout {
     pub(crate) roots: Roots,
     pub(crate) captures: Dir,
     pub(crate) trash: Dir,
+    pub(crate) quarantine: Dir,
 }
 
 impl Layout {
@@ -106,6 +107,7 @@ impl Layout {
             roots: Roots::new(root.dir("roots")?, Ledger::new(root.again()?), durability),
             captures: root.dir("captures")?,
             trash: root.dir("trash")?,
+            quarantine: root.dir("quarantine")?,
             root,
         })
     }

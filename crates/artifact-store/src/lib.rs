@@ -68,6 +68,7 @@ mod publish;
 mod record;
 mod roots;
 mod shelf;
+mod stat;
 mod tree;
 
 pub use artifact::StoredArtifact;
@@ -76,3 +77,4 @@ pub use asynchronous::AsyncStore;
 pub use error::StoreError;
 pub use guard::StoreGuard;
 pub use local::{LocalStore, StoreOptions};
+pub use stat::{OwnerStat, StoreStat};

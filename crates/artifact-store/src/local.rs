@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artifacts::{
-    CaptureRoot, CollectError, CollectOptions, CollectReport, Durability, OpenError, Publication,
-    PublishError, RetainedCall, RootError,
+    CaptureRoot, CollectError, CollectOptions, CollectReport, Durability, FileError, OpenError,
+    Publication, PublishError, RetainedCall, RootError,
 };
 use camino::Utf8Path;
 use output_contract::limits::DEFAULT_STORE_GRACE_SECS;
@@ -17,7 +17,8 @@ use crate::guard::StoreGuard;
 use crate::layout::{Layout, STORE_FORMAT};
 use crate::lease::LeaseBook;
 use crate::roots::OwnerRoots;
-use crate::{borrow, collect, expired, publish};
+use crate::stat::StoreStat;
+use crate::{borrow, collect, expired, publish, stat};
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
@@ -95,8 +96,8 @@ impl LocalStore {
     /// [`StoreError`] where the directory is someone else's, holds something
     /// else, lies on a network file system, or cannot be read or made.
     pub fn open(root: &Utf8Path, options: StoreOptions) -> Result<Self, StoreError> {
-        let root = camino::absolute_utf8(root)
-            .map_err(|source| artifacts::FileError::new("find", root, source))?;
+        let root =
+            camino::absolute_utf8(root).map_err(|source| FileError::new("find", root, source))?;
         let layout = Layout::open(&root, options.durability, options.allow_network_fs)?;
         let captures = CaptureRoot::new(root.join("captures"), options.durability);
         Ok(Self {
@@ -199,6 +200,14 @@ impl LocalStore {
     pub fn retained_by(&self, owner: &SessionId) -> Result<Vec<RetainedCall>, RootError> {
         let roots = self.inner.layout.roots.read_owner(owner)?;
         Ok(roots.into_iter().flat_map(OwnerRoots::into_calls).collect())
+    }
+
+    /// What the store holds, in numbers. Damaged roots are left out and named.
+    ///
+    /// # Errors
+    /// [`FileError`] where a directory cannot be read.
+    pub fn stat(&self) -> Result<StoreStat, FileError> {
+        stat::stat(&self.inner)
     }
 
     /// Removes what nothing refers to.

@@ -230,6 +230,11 @@ impl Roots {
         names.iter().filter(|name| name.ends_with(TEMPORARY)).try_for_each(|n| self.dir.unlink(n))
     }
 
+    /// Where the roots file `name` is, for messages.
+    pub(crate) fn path_of(&self, name: &str) -> Utf8PathBuf {
+        self.dir.path().join(name)
+    }
+
     /// Reads one roots file; `None` where it is gone or empty.
     pub(crate) fn read(&self, name: &str) -> Result<Option<OwnerRoots>, RootError> {
         match self.lock(LockMode::Shared, name, || self.dir.open_read(name))? {

@@ -53,6 +53,8 @@ pub enum Command {
     Rm(RmArgs),
     /// Remove stored outputs that nothing refers to
     Gc(GcArgs),
+    /// Say what is kept, in numbers
+    Stat(StatArgs),
     /// Print the configuration that is in force
     Config,
     /// Print a script that completes command lines, for a shell
@@ -209,6 +211,17 @@ pub struct GcArgs {
     #[arg(long)]
     pub force: bool,
     /// Print the report as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `overspill stat`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Sizes are in bytes. What several calls share counts once in the first line and
+once for each session.")]
+pub struct StatArgs {
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -9,3 +9,4 @@ pub(crate) mod read;
 pub(crate) mod rm;
 pub(crate) mod run;
 pub(crate) mod show;
+pub(crate) mod stat;

@@ -10,6 +10,7 @@ mod expiring;
 mod guarding;
 mod healing;
 mod interleaving;
+mod numbers;
 mod opening;
 mod reading;
 mod recovery;
