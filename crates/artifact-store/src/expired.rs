@@ -23,6 +23,7 @@ use crate::local::Inner;
 use crate::lock::Collector;
 use crate::record;
 use crate::tree::Dir;
+use crate::verify;
 
 /// The name of the file.
 pub(crate) const EXPIRED: &str = "expired";
@@ -74,9 +75,13 @@ fn read(root: &Dir) -> Vec<Tombstone> {
     record::decode_readable(&bytes)
 }
 
-/// Says of what is unknown that it has expired, where that is known.
+/// Says of what is unknown that it was damaged or has expired, where that is
+/// known.
 pub(crate) fn explain(store: &Inner, error: OpenError) -> OpenError {
     let OpenError::Unknown { digest } = error else { return error };
+    if let Some(bytes) = verify::quarantined(store, &digest) {
+        return OpenError::Corrupt { digest, range: 0..bytes };
+    }
     let found = read(&store.layout.root).into_iter().rfind(|stone| stone.digest == digest);
     let Some(Tombstone { bytes, at, owner, call, .. }) = found else {
         return OpenError::Unknown { digest };

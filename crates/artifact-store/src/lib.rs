@@ -10,13 +10,13 @@
 //! Every byte that is served was verified, at the cost of the bytes served: a
 //! sidecar index keeps the hash states of large blobs (crate `artifacts`). It
 //! protects from damage; whoever can rewrite a blob *and* its sidecar is found
-//! by hashing the whole blob only.
+//! by [verifying](LocalStore::verify) only.
 //!
 //! It blocks, and knows no runtime. With the feature `tokio`, `AsyncStore` is
 //! its asynchronous face, which implements [`artifacts::ArtifactStore`].
 //!
 //! Limitations: Unix only; a local file system with hard links and flock; no
-//! retention by age or size, no repair and no quarantine of damaged blobs yet.
+//! retention by age or size yet.
 //!
 //! ```
 //! use artifact_store::{LocalStore, StoreOptions};
@@ -70,6 +70,7 @@ mod roots;
 mod shelf;
 mod stat;
 mod tree;
+mod verify;
 
 pub use artifact::StoredArtifact;
 #[cfg(feature = "tokio")]
@@ -78,3 +79,4 @@ pub use error::StoreError;
 pub use guard::StoreGuard;
 pub use local::{LocalStore, StoreOptions};
 pub use stat::{OwnerStat, StoreStat};
+pub use verify::{CorruptArtifact, VerifyProgress, VerifyReport};

@@ -1,5 +1,6 @@
 //! The store that a program opens.
 
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +19,8 @@ use crate::layout::{Layout, STORE_FORMAT};
 use crate::lease::LeaseBook;
 use crate::roots::OwnerRoots;
 use crate::stat::StoreStat;
-use crate::{borrow, collect, expired, publish, stat};
+use crate::verify::{VerifyProgress, VerifyReport};
+use crate::{borrow, collect, expired, publish, stat, verify};
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
@@ -208,6 +210,22 @@ impl LocalStore {
     /// [`FileError`] where a directory cannot be read.
     pub fn stat(&self) -> Result<StoreStat, FileError> {
         stat::stat(&self.inner)
+    }
+
+    /// Checks every byte of everything that is stored, on so many threads. A
+    /// damaged sidecar is made anew; a damaged blob or manifest is put aside,
+    /// and is corrupt until the same bytes are published again. `progress` is
+    /// called from all threads.
+    ///
+    /// # Errors
+    /// [`FileError`] where the store cannot be listed, or a damaged file cannot
+    /// be put aside.
+    pub fn verify(
+        &self,
+        threads: NonZero<usize>,
+        progress: &(dyn Fn(VerifyProgress) + Sync),
+    ) -> Result<VerifyReport, FileError> {
+        verify::verify(&self.inner, threads, progress)
     }
 
     /// Removes what nothing refers to.

@@ -44,6 +44,11 @@ impl Collector {
         Ok(file.try_lock(LockMode::Exclusive)?.then(|| Self { file: Locked(file) }))
     }
 
+    /// Waits for whoever collects.
+    pub(crate) fn take(locks: &Dir) -> Result<Self, FileError> {
+        Ok(Self { file: Locked::take(locks, GC_LOCK, LockMode::Exclusive)? })
+    }
+
     /// What the file system's own clock shows.
     pub(crate) fn clock(&self) -> Result<FileStat, FileError> {
         self.file.0.touch()

@@ -55,6 +55,8 @@ pub enum Command {
     Gc(GcArgs),
     /// Say what is kept, in numbers
     Stat(StatArgs),
+    /// Check every stored byte, and put aside what is damaged
+    Verify(VerifyArgs),
     /// Print the configuration that is in force
     Config,
     /// Print a script that completes command lines, for a shell
@@ -221,6 +223,19 @@ pub struct GcArgs {
 Sizes are in bytes. What several calls share counts once in the first line and
 once for each session.")]
 pub struct StatArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `overspill verify`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A damaged output is moved to store/quarantine in the home, which nothing empties,
+and is never shown. Where the same output comes again, it is whole again.
+
+Exit code: 1 if anything is damaged or cannot be read.")]
+pub struct VerifyArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -10,3 +10,4 @@ pub(crate) mod rm;
 pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod stat;
+pub(crate) mod verify;

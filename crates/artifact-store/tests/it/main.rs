@@ -15,3 +15,4 @@ mod opening;
 mod reading;
 mod recovery;
 mod scratch;
+mod verifying;
