@@ -1,5 +1,7 @@
 //! What is kept: in numbers, for how long, and whether it is whole.
 
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
 use serde_json::Value;
 
 use crate::sandbox::Sandbox;
@@ -62,4 +64,49 @@ fn what_is_damaged_is_found_put_aside_and_healed() {
     assert_eq!(sandbox.overspill(["stat", "--json"]).json()["quarantined"], 1);
     sandbox.run("seq 200000");
     assert_eq!(sandbox.read_all(&uri).len(), 1_288_895);
+}
+
+#[test]
+fn what_is_past_the_limits_is_let_go_before_a_collection() {
+    let sandbox = Sandbox::new();
+    sandbox.configure("[retention]\nmax_bytes = 40000\n[store]\ndurability = \"fast\"\n");
+    let first = sandbox.run_json(&["--session", "first"], "seq 5000");
+    sandbox.run_json(&["--session", "second"], "seq 5001");
+    let dry = sandbox.overspill(["gc", "--dry-run"]).text();
+    assert!(dry.starts_with("would let go of 1 calls past [retention]\n"), "{dry}");
+    let report = sandbox.overspill(["gc", "--grace", "0s", "--json"]).json();
+    assert_eq!((&report["released"], &report["removed"]), (&1.into(), &2.into()), "{report}");
+    let uri = format!("artifact://{}/stdout", first["output"]["manifest"].as_str().unwrap());
+    let expired = sandbox.overspill(["read", &uri]).stderr;
+    assert!(expired.contains("expired") && expired.contains("session first"), "{expired}");
+    // The call is still known.
+    assert_eq!(sandbox.overspill(["show", "first", "--json"]).json()[0], first);
+    assert_eq!(sandbox.overspill(["stat", "--json"]).json()["sessions"][0]["sessionId"], "second");
+}
+
+#[test]
+fn a_run_starts_a_collection_that_nobody_waits_for() {
+    let sandbox = Sandbox::new();
+    sandbox.configure("[retention]\nmax_bytes = 40000\n[store]\ngrace = \"0s\"\n");
+    let sessions = || {
+        let stat = sandbox.overspill(["stat", "--json"]).json();
+        let sessions = stat["sessions"].as_array().unwrap();
+        sessions.iter().map(|s| s["sessionId"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for session in ["a", "b"] {
+        sandbox.run_json(&["--session", session], &format!("echo {session}; seq 5000"));
+    }
+    // The store is younger than an hour.
+    assert_eq!(sessions(), ["a", "b"]);
+    let lock = fs_err::File::open(sandbox.home().join("store/locks/gc")).unwrap();
+    lock.file().set_modified(UNIX_EPOCH).unwrap();
+    let ran = sandbox.overspill(["run", "--session", "c", "--", "echo", "c"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while sessions() != ["b", "c"] {
+        assert!(Instant::now() < deadline, "{:?}", sessions());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let touched = lock.metadata().unwrap().modified().unwrap();
+    assert!(touched > UNIX_EPOCH);
 }

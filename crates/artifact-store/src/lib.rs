@@ -15,8 +15,7 @@
 //! It blocks, and knows no runtime. With the feature `tokio`, `AsyncStore` is
 //! its asynchronous face, which implements [`artifacts::ArtifactStore`].
 //!
-//! Limitations: Unix only; a local file system with hard links and flock; no
-//! retention by age or size yet.
+//! Limitations: Unix only; a local file system with hard links and flock.
 //!
 //! ```
 //! use artifact_store::{LocalStore, StoreOptions};
@@ -66,6 +65,7 @@ mod local;
 mod lock;
 mod publish;
 mod record;
+mod retention;
 mod roots;
 mod shelf;
 mod stat;
@@ -78,5 +78,6 @@ pub use asynchronous::AsyncStore;
 pub use error::StoreError;
 pub use guard::StoreGuard;
 pub use local::{LocalStore, StoreOptions};
+pub use retention::RetentionLimits;
 pub use stat::{OwnerStat, StoreStat};
 pub use verify::{CorruptArtifact, VerifyProgress, VerifyReport};

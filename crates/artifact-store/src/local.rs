@@ -10,13 +10,15 @@ use artifacts::{
 };
 use camino::Utf8Path;
 use output_contract::limits::DEFAULT_STORE_GRACE_SECS;
-use output_contract::{ArtifactUri, CallId, Digest, SessionId};
+use output_contract::{ArtifactUri, CallId, Digest, SessionId, Timestamp};
 
 use crate::artifact::{self, StoredArtifact};
 use crate::error::{NewerFormat, StoreError};
 use crate::guard::StoreGuard;
 use crate::layout::{Layout, STORE_FORMAT};
 use crate::lease::LeaseBook;
+use crate::lock::Collector;
+use crate::retention::{self, RetentionLimits};
 use crate::roots::OwnerRoots;
 use crate::stat::StoreStat;
 use crate::verify::{VerifyProgress, VerifyReport};
@@ -226,6 +228,48 @@ impl LocalStore {
         progress: &(dyn Fn(VerifyProgress) + Sync),
     ) -> Result<VerifyReport, FileError> {
         verify::verify(&self.inner, threads, progress)
+    }
+
+    /// Lets go of calls past the limits, those that were used longest ago
+    /// first, and returns them. None goes of which something is leased, or that
+    /// is running. In a `dry_run` they stay. Calls in roots that cannot be read
+    /// stay and are not counted.
+    ///
+    /// # Errors
+    /// [`CollectError`] where the store cannot be read or a release cannot be
+    /// recorded; what was released before stays so.
+    pub fn retire(
+        &self,
+        limits: &RetentionLimits,
+        now: Timestamp,
+        dry_run: bool,
+    ) -> Result<Vec<RetainedCall>, CollectError> {
+        let planned = retention::retire(&self.inner, limits, now)?;
+        if !dry_run {
+            for call in &planned {
+                let released = self.release(&call.owner, Some(&call.call));
+                released.map_err(|error| CollectError::Backend(Box::new(error)))?;
+            }
+        }
+        Ok(planned)
+    }
+
+    /// Whether it is time to collect again: nobody collects right now, and
+    /// nobody did or was told to for the time `every`. Who is told so is the
+    /// only one.
+    ///
+    /// # Errors
+    /// [`FileError`] where the lock cannot be taken.
+    pub fn is_collection_due(&self, now: Timestamp, every: Duration) -> Result<bool, FileError> {
+        let Some(collector) = Collector::try_take(&self.inner.layout.locks)? else {
+            return Ok(false);
+        };
+        let next = collector.last()?.changed.saturating_add(every);
+        let due = next <= Duration::from_millis(now.0);
+        if due {
+            collector.clock()?;
+        }
+        Ok(due)
     }
 
     /// Removes what nothing refers to.

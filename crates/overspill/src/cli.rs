@@ -202,6 +202,10 @@ pub struct RmArgs {
 
 /// `overspill gc`
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Before that, calls past [retention] max_age and max_bytes (`overspill config`) are
+let go, oldest first. What `overspill run` writes is kept in bounds the same way:
+it starts this in the background when nobody did for an hour.")]
 pub struct GcArgs {
     /// Say what would be removed, and remove nothing
     #[arg(long)]

@@ -16,6 +16,7 @@ pub mod home;
 mod nowhere;
 mod progress;
 mod terminal;
+mod upkeep;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -14,5 +14,6 @@ mod numbers;
 mod opening;
 mod reading;
 mod recovery;
+mod retiring;
 mod scratch;
 mod verifying;

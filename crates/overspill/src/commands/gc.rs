@@ -5,12 +5,14 @@ use serde_json::json;
 
 use crate::cli::GcArgs;
 use crate::exit;
-use crate::home::Home;
+use crate::home::{Home, now};
 use crate::terminal;
 
 pub(crate) async fn run(args: GcArgs) -> anyhow::Result<u8> {
     let home = Home::open().await?;
     let grace = args.grace.unwrap_or(home.config.store.grace);
+    let (limits, store) = ((&home.config.retention).into(), home.store.blocking());
+    let retired = store.retire(&limits, now(), args.dry_run).map_err(explained)?;
     let options = CollectOptions { grace, dry_run: args.dry_run, force: args.force };
     let report = home.store.collect(options).await.map_err(explained)?;
     if args.json {
@@ -21,6 +23,7 @@ pub(crate) async fn run(args: GcArgs) -> anyhow::Result<u8> {
             "removed": report.removed,
             "removedBytes": report.removed_bytes,
             "young": report.young,
+            "released": retired.len(),
             "unexplained": report.unexplained,
             "removedCaptures": report.removed_captures,
         }))?;
@@ -29,6 +32,10 @@ pub(crate) async fn run(args: GcArgs) -> anyhow::Result<u8> {
     if report.busy {
         terminal::print_text("another collection is running; nothing was done")?;
         return Ok(exit::OK);
+    }
+    if !retired.is_empty() {
+        let what = if args.dry_run { "would let" } else { "let" };
+        terminal::print_text(&format!("{what} go of {} calls past [retention]", retired.len()))?;
     }
     let what = if args.dry_run { "would remove" } else { "removed" };
     terminal::print_text(&format!(
