@@ -9,6 +9,7 @@ mod crash;
 mod examples;
 mod hints;
 mod hostile;
+mod keeping;
 mod process_life;
 mod reads;
 mod rendering;

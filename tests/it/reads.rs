@@ -92,7 +92,27 @@ fn possession_is_access() {
     assert_eq!(sandbox.read_all(&uri), b"of session a\n");
     assert_eq!(sandbox.overspill(["rm", "--session", "c"]).code, Some(0));
     assert_eq!(sandbox.overspill(["gc", "--grace", "0s"]).code, Some(0));
-    assert!(error(&sandbox, &uri).contains("unknown"));
+    assert!(error(&sandbox, &uri).contains("expired"));
+}
+
+#[test]
+fn what_expired_says_what_it_was_and_comes_back_with_the_same_output() {
+    let sandbox = Sandbox::new();
+    let result = sandbox.run_json(&["--session", "old"], "echo gone");
+    let (manifest, call) = (&result["output"]["manifest"], result["callId"].as_str().unwrap());
+    let uri = format!("artifact://{}/stdout", manifest.as_str().unwrap());
+    sandbox.overspill(["rm", "--session", "old"]);
+    // The young stay; that they were released is not forgotten meanwhile.
+    assert_eq!(sandbox.overspill(["gc"]).code, Some(0));
+    assert_eq!(sandbox.read_all(&uri), b"gone\n");
+    assert_eq!(sandbox.overspill(["gc", "--grace", "0s"]).code, Some(0));
+    let expired = error(&sandbox, &uri);
+    for part in ["has expired", "session old", call, "bytes, and was removed at 20", "do not read"]
+    {
+        assert!(expired.contains(part), "{part}: {expired}");
+    }
+    run(&sandbox, "new", "echo gone");
+    assert_eq!(sandbox.read_all(&uri), b"gone\n");
 }
 
 #[test]

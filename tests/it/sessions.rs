@@ -48,6 +48,25 @@ fn what_is_young_is_left_alone() {
 }
 
 #[test]
+fn lost_roots_are_no_reason_to_remove_everything() {
+    let sandbox = Sandbox::new();
+    for session in ["a", "b", "c"] {
+        sandbox.run_json(&["--session", session], &format!("echo {session}"));
+    }
+    fs_err::remove_dir_all(sandbox.home().join("store/roots")).unwrap();
+    fs_err::create_dir(sandbox.home().join("store/roots")).unwrap();
+    let refused = sandbox.overspill(["gc", "--grace", "0s"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.text());
+    for part in ["7 of 7 stored artifacts", "store/roots/", "and 2 more", "overspill gc --force"] {
+        assert!(refused.stderr.contains(part), "{part}: {}", refused.stderr);
+    }
+    let dry = sandbox.overspill(["gc", "--grace", "0s", "--dry-run"]).text();
+    assert!(dry.contains("7 of them were never let go"), "{dry}");
+    let forced = sandbox.overspill(["gc", "--grace", "0s", "--force", "--json"]).json();
+    assert_eq!((&forced["removed"], &forced["unexplained"]), (&Value::from(7), &Value::from(7)));
+}
+
+#[test]
 fn the_default_session_is_the_day() {
     let sandbox = Sandbox::new();
     let result = sandbox.run_json(&[], "true");
@@ -79,11 +98,11 @@ fn the_configuration_is_checked_and_printed() {
 fn help_names_what_works() {
     let sandbox = Sandbox::new();
     let help = sandbox.overspill(["--help"]).text();
-    for command in ["run", "read", "ls", "show", "rm", "gc", "config"] {
+    for command in ["run", "read", "ls", "show", "rm", "gc", "stat", "verify", "config"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
         assert_eq!(sandbox.overspill([command, "--help"]).code, Some(0));
     }
-    for later in ["verify", "stat", "spill", "compact", "transcript", "serve"] {
+    for later in ["spill", "compact", "transcript", "serve"] {
         assert!(!help.contains(&format!("\n  {later} ")), "{help}");
     }
 }

@@ -22,6 +22,7 @@ use bytes::Bytes;
 use output_contract::{ArtifactUri, Digest};
 
 use self::blocks::Blocks;
+pub(crate) use self::blocks::{agrees, rebuild};
 use crate::local::Inner;
 use crate::shelf::Shelf;
 use crate::tree::File;

@@ -8,8 +8,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use artifacts::{
-    ArtifactReader, ArtifactStore, CaptureRoot, CollectError, CollectOptions, CollectReport, Guard,
-    OpenError, Publication, PublishError, ReadError, RootError,
+    ArtifactReader, ArtifactStore, Capabilities, CaptureRoot, CollectError, CollectOptions,
+    CollectReport, Guard, OpenError, Publication, PublishError, ReadError, RootError,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -51,6 +51,10 @@ async fn run<T: Send + 'static>(
 
 #[async_trait]
 impl ArtifactStore for AsyncStore {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default().with_tombstones()
+    }
+
     fn captures(&self) -> &CaptureRoot {
         self.store.captures()
     }

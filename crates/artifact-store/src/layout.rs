@@ -8,9 +8,11 @@
 //! index/sha256/ab/<64 hex>          0444, sidecars of blobs over 256 KiB
 //! leases/<uuid>                     module `lease`
 //! roots/<sha256 of the owner>       module `roots`
+//! owners                            module `roots::ledger`
+//! expired                           module `expired`
 //! captures/<uuid>/… <uuid>.lock     crate `artifacts`, module `capture`
 //! trash/<uuid>/…                    on its way out, nobody's
-//! quarantine/                       reserved
+//! quarantine/                       damaged artifacts, put aside
 //! ```
 //!
 //! Directories are 0700, files 0600 until they are complete.
@@ -26,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::roots::Roots;
+use crate::roots::{LEDGER, Ledger, Roots};
 use crate::shelf::Shelf;
 use crate::tree::{Dir, current_user};
 
@@ -58,6 +60,7 @@ struct Description {
 pub(crate) struct Layout {
     pub(crate) store_id: String,
     pub(crate) format: u64,
+    pub(crate) root: Dir,
     pub(crate) locks: Dir,
     pub(crate) blobs: Shelf,
     pub(crate) manifests: Shelf,
@@ -66,7 +69,7 @@ pub(crate) struct Layout {
     pub(crate) roots: Roots,
     pub(crate) captures: Dir,
     pub(crate) trash: Dir,
-    root: Dir,
+    pub(crate) quarantine: Dir,
     root_synced: Once,
 }
 
@@ -98,9 +101,10 @@ impl Layout {
             manifests: shelf("manifests")?,
             index: shelf("index")?,
             leases: root.dir("leases")?,
-            roots: Roots::new(root.dir("roots")?, durability),
+            roots: Roots::new(root.dir("roots")?, Ledger::new(root.again()?), durability),
             captures: root.dir("captures")?,
             trash: root.dir("trash")?,
+            quarantine: root.dir("quarantine")?,
             root,
             root_synced: Once::new(),
         })
@@ -166,6 +170,7 @@ fn create(root: &Dir, durability: Durability) -> Result<Description, StoreError>
             dir.sync()?;
         }
     }
+    root.create_new(LEDGER)?;
     if durability.waits() {
         root.sync()?;
         if let Some(parent) = root.path().parent()
@@ -206,5 +211,5 @@ fn write_description(
 
 /// Whether an interrupted creation may have left `name`.
 fn is_ours(name: &str) -> bool {
-    DIRECTORIES.contains(&name) || name.starts_with(DESCRIPTION)
+    DIRECTORIES.contains(&name) || name == LEDGER || name.starts_with(DESCRIPTION)
 }

@@ -10,13 +10,12 @@
 //! Every byte that is served was verified, at the cost of the bytes served: a
 //! sidecar index keeps the hash states of large blobs (crate `artifacts`). It
 //! protects from damage; whoever can rewrite a blob *and* its sidecar is found
-//! by hashing the whole blob only.
+//! by [verifying](LocalStore::verify) only.
 //!
 //! It blocks, and knows no runtime. With the feature `tokio`, `AsyncStore` is
 //! its asynchronous face, which implements [`artifacts::ArtifactStore`].
 //!
-//! Limitations: Unix only; a local file system with hard links and flock; no
-//! retention by age or size, no repair and no quarantine of damaged blobs yet.
+//! Limitations: Unix only; a local file system with hard links and flock.
 //!
 //! ```
 //! use artifact_store::{LocalStore, StoreOptions};
@@ -46,7 +45,7 @@
 //! guard.release();
 //! capture.remove()?;
 //!
-//! store.collect(&CollectOptions { grace: std::time::Duration::ZERO, dry_run: false })?;
+//! store.collect(&CollectOptions { grace: std::time::Duration::ZERO, dry_run: false, force: false })?;
 //! let artifact = store.open_artifact(&uri)?;
 //! assert_eq!(artifact.read(artifact.line_start(1)?..12)?, "b.txt\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -58,6 +57,7 @@ mod asynchronous;
 mod borrow;
 mod collect;
 mod error;
+mod expired;
 mod guard;
 mod layout;
 mod lease;
@@ -65,9 +65,12 @@ mod local;
 mod lock;
 mod publish;
 mod record;
+mod retention;
 mod roots;
 mod shelf;
+mod stat;
 mod tree;
+mod verify;
 
 pub use artifact::StoredArtifact;
 #[cfg(feature = "tokio")]
@@ -75,3 +78,6 @@ pub use asynchronous::AsyncStore;
 pub use error::StoreError;
 pub use guard::StoreGuard;
 pub use local::{LocalStore, StoreOptions};
+pub use retention::RetentionLimits;
+pub use stat::{OwnerStat, StoreStat};
+pub use verify::{CorruptArtifact, VerifyProgress, VerifyReport};

@@ -1,23 +1,28 @@
 //! The store that a program opens.
 
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
 use artifacts::{
-    CaptureRoot, CollectError, CollectOptions, CollectReport, Durability, OpenError, Publication,
-    PublishError, RetainedCall, RootError,
+    CaptureRoot, CollectError, CollectOptions, CollectReport, Durability, FileError, OpenError,
+    Publication, PublishError, RetainedCall, RootError,
 };
 use camino::Utf8Path;
 use output_contract::limits::DEFAULT_STORE_GRACE_SECS;
-use output_contract::{ArtifactUri, CallId, Digest, SessionId};
+use output_contract::{ArtifactUri, CallId, Digest, SessionId, Timestamp};
 
 use crate::artifact::{self, StoredArtifact};
 use crate::error::{NewerFormat, StoreError};
 use crate::guard::StoreGuard;
 use crate::layout::{Layout, STORE_FORMAT};
 use crate::lease::LeaseBook;
+use crate::lock::Collector;
+use crate::retention::{self, RetentionLimits};
 use crate::roots::OwnerRoots;
-use crate::{borrow, collect, publish};
+use crate::stat::StoreStat;
+use crate::verify::{VerifyProgress, VerifyReport};
+use crate::{borrow, collect, expired, publish, stat, verify};
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
@@ -95,8 +100,8 @@ impl LocalStore {
     /// [`StoreError`] where the directory is someone else's, holds something
     /// else, lies on a network file system, or cannot be read or made.
     pub fn open(root: &Utf8Path, options: StoreOptions) -> Result<Self, StoreError> {
-        let root = camino::absolute_utf8(root)
-            .map_err(|source| artifacts::FileError::new("find", root, source))?;
+        let root =
+            camino::absolute_utf8(root).map_err(|source| FileError::new("find", root, source))?;
         let layout = Layout::open(&root, options.durability, options.allow_network_fs)?;
         let captures = CaptureRoot::new(root.join("captures"), options.durability);
         Ok(Self {
@@ -137,17 +142,17 @@ impl LocalStore {
     /// # Errors
     /// [`OpenError`] where something is missing, torn or unreadable.
     pub fn borrow(&self, digest: Digest) -> Result<StoreGuard, OpenError> {
-        borrow::borrow(&self.inner, digest)
+        borrow::borrow(&self.inner, digest).map_err(|error| expired::explain(&self.inner, error))
     }
 
     /// Opens what `uri` names: a blob or a manifest as they are, or a stream of
     /// a manifest.
     ///
     /// # Errors
-    /// [`OpenError`] tells unknown, not named, unknown stream and corrupt
+    /// [`OpenError`] tells unknown, expired, not named, unknown stream and corrupt
     /// apart.
     pub fn open_artifact(&self, uri: &ArtifactUri) -> Result<StoredArtifact, OpenError> {
-        artifact::open(&self.inner, uri)
+        artifact::open(&self.inner, uri).map_err(|error| expired::explain(&self.inner, error))
     }
 
     /// Releases one call of an owner, or, without one, the whole owner. What
@@ -183,7 +188,12 @@ impl LocalStore {
     pub fn owners(&self) -> Result<Vec<SessionId>, RootError> {
         let roots = &self.inner.layout.roots;
         let read = |name: &String| roots.read(name).ok().flatten();
-        let found = roots.names()?.iter().filter_map(read).collect::<Vec<_>>();
+        let found = roots
+            .names()?
+            .iter()
+            .filter_map(read)
+            .filter(|roots| !roots.is_empty())
+            .collect::<Vec<_>>();
         Ok(found.iter().map(|roots| roots.owner().clone()).collect())
     }
 
@@ -194,6 +204,72 @@ impl LocalStore {
     pub fn retained_by(&self, owner: &SessionId) -> Result<Vec<RetainedCall>, RootError> {
         let roots = self.inner.layout.roots.read_owner(owner)?;
         Ok(roots.into_iter().flat_map(OwnerRoots::into_calls).collect())
+    }
+
+    /// What the store holds, in numbers. Damaged roots are left out and named.
+    ///
+    /// # Errors
+    /// [`FileError`] where a directory cannot be read.
+    pub fn stat(&self) -> Result<StoreStat, FileError> {
+        stat::stat(&self.inner)
+    }
+
+    /// Checks every byte of everything that is stored, on so many threads. A
+    /// damaged sidecar is made anew; a damaged blob or manifest is put aside,
+    /// and is corrupt until the same bytes are published again. `progress` is
+    /// called from all threads.
+    ///
+    /// # Errors
+    /// [`FileError`] where the store cannot be listed, or a damaged file cannot
+    /// be put aside.
+    pub fn verify(
+        &self,
+        threads: NonZero<usize>,
+        progress: &(dyn Fn(VerifyProgress) + Sync),
+    ) -> Result<VerifyReport, FileError> {
+        verify::verify(&self.inner, threads, progress)
+    }
+
+    /// Lets go of calls past the limits, those that were used longest ago
+    /// first, and returns them. None goes of which something is leased, or that
+    /// is running. In a `dry_run` they stay. Calls in roots that cannot be read
+    /// stay and are not counted.
+    ///
+    /// # Errors
+    /// [`CollectError`] where the store cannot be read or a release cannot be
+    /// recorded; what was released before stays so.
+    pub fn retire(
+        &self,
+        limits: &RetentionLimits,
+        now: Timestamp,
+        dry_run: bool,
+    ) -> Result<Vec<RetainedCall>, CollectError> {
+        let planned = retention::retire(&self.inner, limits, now)?;
+        if !dry_run {
+            for call in &planned {
+                let released = self.release(&call.owner, Some(&call.call));
+                released.map_err(|error| CollectError::Backend(Box::new(error)))?;
+            }
+        }
+        Ok(planned)
+    }
+
+    /// Whether it is time to collect again: nobody collects right now, and
+    /// nobody did or was told to for the time `every`. Who is told so is the
+    /// only one.
+    ///
+    /// # Errors
+    /// [`FileError`] where the lock cannot be taken.
+    pub fn is_collection_due(&self, now: Timestamp, every: Duration) -> Result<bool, FileError> {
+        let Some(collector) = Collector::try_take(&self.inner.layout.locks)? else {
+            return Ok(false);
+        };
+        let next = collector.last()?.changed.saturating_add(every);
+        let due = next <= Duration::from_millis(now.0);
+        if due {
+            collector.clock()?;
+        }
+        Ok(due)
     }
 
     /// Removes what nothing refers to.

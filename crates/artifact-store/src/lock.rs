@@ -44,6 +44,16 @@ impl Collector {
         Ok(file.try_lock(LockMode::Exclusive)?.then(|| Self { file: Locked(file) }))
     }
 
+    /// Waits for whoever collects.
+    pub(crate) fn take(locks: &Dir) -> Result<Self, FileError> {
+        Ok(Self { file: Locked::take(locks, GC_LOCK, LockMode::Exclusive)? })
+    }
+
+    /// When someone last collected, or the store was made.
+    pub(crate) fn last(&self) -> Result<FileStat, FileError> {
+        self.file.0.stat()
+    }
+
     /// What the file system's own clock shows.
     pub(crate) fn clock(&self) -> Result<FileStat, FileError> {
         self.file.0.touch()

@@ -99,6 +99,13 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<Records<T>, Da
     }
 }
 
+/// Reads the records that can be read, of a file that loses nothing with the
+/// others.
+pub(crate) fn decode_readable<T: DeserializeOwned>(bytes: &[u8]) -> Vec<T> {
+    let payloads = bytes.split(|byte| *byte == b'\n').filter_map(payload);
+    payloads.filter_map(|payload| serde_json::from_slice(payload).ok()).collect()
+}
+
 /// The JSON of a line that passes its check.
 fn payload(line: &[u8]) -> Option<&[u8]> {
     let (check, payload) = line.split_at_checked(CHECK_DIGITS)?;

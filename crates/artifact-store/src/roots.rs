@@ -18,14 +18,16 @@
 //! must still be that of the locked file: a collector may have replaced or
 //! removed it, and only a collector does.
 
+mod ledger;
 mod owner;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use artifacts::error::BackendError;
 use artifacts::hash::digest_of;
-use artifacts::{Durability, FileError, FileId, RetainedCall, RootError};
+use artifacts::{Durability, FileError, FileId, RootError};
+use camino::Utf8PathBuf;
 use output_contract::{CallId, Digest, SessionId, Timestamp};
 
 use self::owner::{Head, RootRecord};
@@ -33,6 +35,7 @@ use crate::lock::{Collector, Locked};
 use crate::record;
 use crate::tree::{Dir, File, LockMode};
 
+pub(crate) use self::ledger::{LEDGER, Ledger};
 pub(crate) use self::owner::OwnerRoots;
 
 const MAX_ROOTS_BYTES: u64 = 1024 * 1024 * 1024;
@@ -41,6 +44,7 @@ const MAX_ROOTS_BYTES: u64 = 1024 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Roots {
     dir: Dir,
+    ledger: Ledger,
     durability: Durability,
     /// Files whose name this process has brought to the medium.
     synced: Mutex<HashSet<FileId>>,
@@ -52,8 +56,8 @@ fn file_name(owner: &SessionId) -> String {
 }
 
 impl Roots {
-    pub(crate) fn new(dir: Dir, durability: Durability) -> Self {
-        Self { dir, durability, synced: Mutex::default() }
+    pub(crate) fn new(dir: Dir, ledger: Ledger, durability: Durability) -> Self {
+        Self { dir, ledger, durability, synced: Mutex::default() }
     }
 
     /// Records that `call` retains `digests`; durable when it returns, where
@@ -84,6 +88,7 @@ impl Roots {
             None if parse(&file.0, &name).is_err() => {
                 // Damaged, and nothing that it said matters any more. Whoever
                 // waits for the lock will see that the name is gone.
+                self.ledger.forget(&name)?;
                 self.dir.unlink(&name)?;
                 return if self.durability.waits() { Ok(self.dir.sync()?) } else { Ok(()) };
             }
@@ -140,6 +145,7 @@ impl Roots {
                 }
                 // Someone else may be making it at the same time.
                 if let Some(made) = self.dir.create_new(name)? {
+                    self.ledger.add(name)?;
                     return Ok(Some(made));
                 }
             }
@@ -172,10 +178,61 @@ impl Roots {
         Ok(names)
     }
 
+    /// The records that are gone, or shorter than a collection left them,
+    /// without anybody having released anything.
+    pub(crate) fn lost(&self) -> Result<Lost, FileError> {
+        let Some(known) = self.ledger.read()? else {
+            let anything = !self.names()?.is_empty();
+            return Ok(if anything {
+                Lost::default()
+            } else {
+                Lost { ledger: true, ..Lost::default() }
+            });
+        };
+        let mut lost = Lost::default();
+        for (name, bytes) in known {
+            if self.dir.stat(&name)?.is_none_or(|stat| stat.bytes < bytes) {
+                lost.records.insert(name, bytes);
+            }
+        }
+        Ok(lost)
+    }
+
+    /// Where the lost records were, for messages.
+    pub(crate) fn paths_of(&self, lost: &Lost) -> Vec<Utf8PathBuf> {
+        if lost.ledger {
+            return vec![self.ledger.path()];
+        }
+        lost.records.keys().map(|name| self.dir.path().join(name)).collect()
+    }
+
+    /// Notes the records that there are, beside those that stay lost.
+    pub(crate) fn note(&self, lost: &Lost, _collector: &Collector) -> Result<(), FileError> {
+        if lost.ledger {
+            return Ok(());
+        }
+        self.ledger.rewrite(|| {
+            let mut known = Vec::new();
+            for name in self.names()? {
+                if let Some(stat) = self.dir.stat(&name)? {
+                    known.push((name, stat.bytes));
+                }
+            }
+            known.retain(|(name, _)| !lost.records.contains_key(name));
+            known.extend(lost.records.iter().map(|(name, bytes)| (name.clone(), *bytes)));
+            Ok(known)
+        })
+    }
+
     /// Removes what interrupted compactions left behind.
     pub(crate) fn remove_temporaries(&self, _collector: &Collector) -> Result<(), FileError> {
         let names = self.dir.names()?;
         names.iter().filter(|name| name.ends_with(TEMPORARY)).try_for_each(|n| self.dir.unlink(n))
+    }
+
+    /// Where the roots file `name` is, for messages.
+    pub(crate) fn path_of(&self, name: &str) -> Utf8PathBuf {
+        self.dir.path().join(name)
     }
 
     /// Reads one roots file; `None` where it is gone or empty.
@@ -192,32 +249,39 @@ impl Roots {
     }
 
     /// Rewrites one roots file without what says nothing any more, and removes
-    /// it where nothing is left. Only the collector does this.
-    pub(crate) fn compact(&self, name: &str, _collector: &Collector) -> Result<(), RootError> {
+    /// it where nothing is left. What was released stays noted while `keep`
+    /// wants it. Only the collector does this.
+    pub(crate) fn compact(
+        &self,
+        name: &str,
+        _collector: &Collector,
+        keep: impl Fn(&Digest) -> bool,
+    ) -> Result<(), RootError> {
         let Some(file) = self.lock_to_append(name, false)? else { return Ok(()) };
         let roots = parse(&file.0, name)?;
-        let Some(roots) = roots.filter(|roots| !roots.is_empty()) else {
+        let superfluous = roots.as_ref().is_none_or(OwnerRoots::has_superfluous_lines);
+        if !superfluous {
+            return Ok(());
+        }
+        let Some(lines) = roots.and_then(|roots| roots.lines(keep)) else {
+            self.ledger.forget(name)?;
             self.dir.unlink(name)?;
             return Ok(());
         };
-        if !roots.has_superfluous_lines() {
+        if read_file(&file.0)? == lines {
             return Ok(());
         }
         let temporary = format!("{name}{TEMPORARY}");
-        let written = self.rewrite(name, &temporary, roots);
+        let written = self.rewrite(name, &temporary, &lines);
         if written.is_err() {
             self.dir.unlink(&temporary)?;
         }
         Ok(written?)
     }
 
-    fn rewrite(&self, name: &str, temporary: &str, roots: OwnerRoots) -> Result<(), FileError> {
-        let mut lines = record::encode(&RootRecord::first(roots.owner()));
-        for RetainedCall { call, digests, at, .. } in roots.into_calls() {
-            lines.extend(record::encode(&RootRecord::Retain { call, digests, at }));
-        }
+    fn rewrite(&self, name: &str, temporary: &str, lines: &[u8]) -> Result<(), FileError> {
         if let Some(file) = self.dir.create_new(temporary)? {
-            file.append(&lines)?;
+            file.append(lines)?;
             if self.durability.waits() {
                 file.sync()?;
             }
@@ -227,6 +291,21 @@ impl Roots {
             }
         }
         Ok(())
+    }
+}
+
+/// Records of roots that are missing although nobody released them.
+#[derive(Debug, Default)]
+pub(crate) struct Lost {
+    /// Their names, and the size in bytes that they had at least.
+    records: BTreeMap<String, u64>,
+    /// There is neither a record nor the list of records.
+    ledger: bool,
+}
+
+impl Lost {
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.records.is_empty() && !self.ledger
     }
 }
 

@@ -20,6 +20,7 @@ pub use self::protecting::{
     a_guard_protects_while_it_lives, borrowing_protects_the_closure,
     releasing_an_owner_releases_all_its_calls, releasing_what_is_not_there_succeeds,
     retained_artifacts_outlive_their_guard, retaining_twice_is_one_root,
+    what_was_collected_has_expired,
 };
 pub use self::reading::{
     a_bare_uri_gives_the_manifest_itself, empty_streams_are_artifacts, errors_are_distinct,
@@ -44,4 +45,5 @@ pub async fn all(make: impl Fn() -> Arc<dyn ArtifactStore>) {
     releasing_an_owner_releases_all_its_calls(&make()).await;
     releasing_what_is_not_there_succeeds(&make()).await;
     borrowing_protects_the_closure(&make()).await;
+    what_was_collected_has_expired(&make()).await;
 }

@@ -7,9 +7,10 @@ use std::error::Error;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use camino::Utf8PathBuf;
-use output_contract::{Digest, StreamName};
+use output_contract::{Digest, StreamName, Timestamp};
 
 pub use crate::capture::CaptureError;
 pub use crate::manifest::ManifestError;
@@ -111,6 +112,24 @@ pub enum OpenError {
         /// The digest.
         digest: Digest,
     },
+    /// Something was stored under this digest, and a collection removed it once
+    /// nothing kept it any more. Asking again does not bring it back;
+    /// publishing the same bytes does.
+    #[error(
+        "artifact {digest} has expired: it was {what}, {bytes} bytes, and was removed at {}; do \
+         not read it again, run the command again where its output is still needed",
+        moment(*when)
+    )]
+    Expired {
+        /// The digest.
+        digest: Digest,
+        /// How many bytes it had.
+        bytes: u64,
+        /// When it was removed.
+        when: Timestamp,
+        /// What it was, for a message: `an output of call 7 of session s`.
+        what: String,
+    },
     /// A stream was asked of an artifact that is no manifest.
     #[error("artifact {digest} is not a named output")]
     NotNamed {
@@ -155,6 +174,13 @@ pub enum OpenError {
     /// A backend of another kind.
     #[error("the backend failed")]
     Backend(#[source] BackendError),
+}
+
+/// A time as `2026-01-31T12:00:00Z`.
+fn moment(at: Timestamp) -> String {
+    let latest = Duration::from_secs(253_402_300_799);
+    let time = SystemTime::UNIX_EPOCH + Duration::from_millis(at.0).min(latest);
+    humantime::format_rfc3339_seconds(time).to_string()
 }
 
 fn names(names: &[StreamName]) -> String {
@@ -255,6 +281,23 @@ pub enum CollectError {
         /// The newest that can be written.
         supported: u64,
     },
+    /// Records of roots are gone that nobody released, and most of what is
+    /// stored would go with them. Bring the records back, or collect with
+    /// `force`.
+    #[error(
+        "{unexplained} of {stored} stored artifacts ({bytes} bytes) would go because records of \
+         roots are lost, of which none was released"
+    )]
+    RootsLost {
+        /// Blobs and manifests that would go without having been released.
+        unexplained: u64,
+        /// Their size, in bytes.
+        bytes: u64,
+        /// All blobs and manifests.
+        stored: u64,
+        /// The records that are missing or shorter than they were.
+        lost: Vec<Utf8PathBuf>,
+    },
     /// A capture that could not be removed.
     #[error(transparent)]
     Capture(#[from] CaptureError),
@@ -269,6 +312,21 @@ pub enum CollectError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_expired_says_what_it_was_and_when() {
+        let (digest, what) = (Digest::EMPTY, "an output of call 7 of session s".to_owned());
+        let expired = |ms| {
+            let what = what.clone();
+            OpenError::Expired { digest, bytes: 7, when: Timestamp(ms), what }.to_string()
+        };
+        let text = expired(1_700_000_000_000);
+        for part in ["expired", "call 7 of session s, 7 bytes", "2023-11-14T22:13:20Z", "not read"]
+        {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(expired(u64::MAX).contains("9999-12-31"));
+    }
 
     #[test]
     fn details_are_lowercase_fragments() {

@@ -60,5 +60,6 @@ pub use page::{
     BlockingReader, Page, PageError, PagePosition, PageRequest, PageSuggestion, page, page_blocking,
 };
 pub use store::{
-    ArtifactReader, ArtifactStore, CollectOptions, CollectReport, Guard, Publication, RetainedCall,
+    ArtifactReader, ArtifactStore, Capabilities, CollectOptions, CollectReport, Guard, Publication,
+    RetainedCall,
 };

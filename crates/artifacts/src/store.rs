@@ -30,6 +30,9 @@ use crate::manifest::Manifest;
 ///   could, unless they hold a guard or a root for it.
 #[async_trait]
 pub trait ArtifactStore: Debug + Send + Sync {
+    /// What this store does beyond the others.
+    fn capabilities(&self) -> Capabilities;
+
     /// Where captures for this store are made: always a local directory.
     fn captures(&self) -> &CaptureRoot;
 
@@ -66,6 +69,24 @@ pub trait ArtifactStore: Debug + Send + Sync {
     /// [`CollectError`] where any root, lease or manifest cannot be read: then
     /// nothing is removed.
     async fn collect(&self, options: CollectOptions) -> Result<CollectReport, CollectError>;
+}
+
+/// How stores differ, beside where they keep things.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// What was collected is [`OpenError::Expired`] for a while, and not
+    /// [`OpenError::Unknown`] at once.
+    pub tombstones: bool,
+}
+
+impl Capabilities {
+    /// A store that remembers for a while what it collected.
+    #[must_use]
+    pub const fn with_tombstones(mut self) -> Self {
+        self.tombstones = true;
+        self
+    }
 }
 
 /// What is published together, under one guard.
@@ -138,6 +159,9 @@ pub struct CollectOptions {
     pub grace: Duration,
     /// Report what would be removed and remove nothing.
     pub dry_run: bool,
+    /// Remove even most of what is stored where its roots were lost instead of
+    /// released ([`CollectError::RootsLost`]).
+    pub force: bool,
 }
 
 /// What a collection found and did.
@@ -151,6 +175,8 @@ pub struct CollectReport {
     pub removed_bytes: u64,
     /// Those left alone because they are younger than the grace.
     pub young: u64,
+    /// Those of the removed whose roots were lost instead of released.
+    pub unexplained: u64,
     /// Captures whose process died before it could describe them, removed.
     pub removed_captures: u64,
     /// Another collection was running; nothing was done.

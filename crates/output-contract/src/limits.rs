@@ -78,6 +78,10 @@ pub const MAX_TITLE_BYTES: usize = 256;
 /// Default of `[store] grace`: how long an unreferenced blob is left alone, in
 /// seconds.
 pub const DEFAULT_STORE_GRACE_SECS: u64 = 3_600;
+/// Default of `[retention] max_age`: how long calls are kept, in seconds.
+pub const DEFAULT_RETENTION_MAX_AGE_SECS: u64 = 30 * 24 * 3_600;
+/// Default of `[retention] max_bytes`: what all calls together may keep.
+pub const DEFAULT_RETENTION_MAX_BYTES: u64 = 20 * 1024 * 1024 * 1024;
 /// How long a process may hold a pipe open after the command ended before the
 /// capture ends without it, in milliseconds.
 pub const PIPE_GRACE_MS: u64 = 1_000;

@@ -53,6 +53,10 @@ pub enum Command {
     Rm(RmArgs),
     /// Remove stored outputs that nothing refers to
     Gc(GcArgs),
+    /// Say what is kept, in numbers
+    Stat(StatArgs),
+    /// Check every stored byte, and put aside what is damaged
+    Verify(VerifyArgs),
     /// Print the configuration that is in force
     Config,
     /// Print a script that completes command lines, for a shell
@@ -198,6 +202,10 @@ pub struct RmArgs {
 
 /// `overspill gc`
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Before that, calls past [retention] max_age and max_bytes (`overspill config`) are
+let go, oldest first. What `overspill run` writes is kept in bounds the same way:
+it starts this in the background when nobody did for an hour.")]
 pub struct GcArgs {
     /// Say what would be removed, and remove nothing
     #[arg(long)]
@@ -205,7 +213,34 @@ pub struct GcArgs {
     /// Leave alone what is younger than this [default: from the configuration]
     #[arg(long, value_name = "DURATION", value_parser = duration, allow_hyphen_values = true)]
     pub grace: Option<Duration>,
+    /// Remove what nothing refers to even where the record of what is kept was lost
+    #[arg(long)]
+    pub force: bool,
     /// Print the report as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `overspill stat`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Sizes are in bytes. What several calls share counts once in the first line and
+once for each session.")]
+pub struct StatArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `overspill verify`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A damaged output is moved to store/quarantine in the home, which nothing empties,
+and is never shown. Where the same output comes again, it is whole again.
+
+Exit code: 1 if anything is damaged or cannot be read.")]
+pub struct VerifyArgs {
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -9,3 +9,5 @@ pub(crate) mod read;
 pub(crate) mod rm;
 pub(crate) mod run;
 pub(crate) mod show;
+pub(crate) mod stat;
+pub(crate) mod verify;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use artifact_store::RetentionLimits;
 use artifacts::Durability;
 use camino::Utf8Path;
 use output_capture::CaptureLimits;
@@ -24,6 +25,8 @@ pub struct Config {
     pub capture: Capture,
     /// The store.
     pub store: Store,
+    /// What is kept of the calls, and for how long.
+    pub retention: Retention,
 }
 
 /// `[tool_output]`
@@ -67,6 +70,17 @@ pub struct Store {
     pub grace: Duration,
     /// Whether the store may be on a network or FUSE file system.
     pub allow_network_fs: bool,
+}
+
+/// `[retention]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Retention {
+    /// How long outputs are kept.
+    #[serde(serialize_with = "write_duration", deserialize_with = "read_duration")]
+    pub max_age: Duration,
+    /// Most bytes that are kept of all outputs; the oldest go first.
+    pub max_bytes: u64,
 }
 
 /// `head` or `head-tail`.
@@ -124,6 +138,21 @@ impl Default for Store {
     }
 }
 
+impl Default for Retention {
+    fn default() -> Self {
+        Self {
+            max_age: Duration::from_secs(limits::DEFAULT_RETENTION_MAX_AGE_SECS),
+            max_bytes: limits::DEFAULT_RETENTION_MAX_BYTES,
+        }
+    }
+}
+
+impl From<&Retention> for RetentionLimits {
+    fn from(retention: &Retention) -> Self {
+        Self { max_age: retention.max_age, max_bytes: retention.max_bytes }
+    }
+}
+
 impl Config {
     /// Reads the file, where there is one.
     ///
@@ -156,6 +185,9 @@ impl Config {
             if value == 0 {
                 bail!("[capture] {key} must be at least 1");
             }
+        }
+        if self.retention.max_age.is_zero() || self.retention.max_bytes == 0 {
+            bail!("[retention] max_age and max_bytes must be more than 0");
         }
         Ok(())
     }
@@ -219,6 +251,7 @@ mod tests {
         assert_eq!(parse(&printed).unwrap(), Config::default());
         assert_eq!(parse("").unwrap(), Config::default());
         assert!(printed.contains("shape = \"head-tail\""), "{printed}");
+        assert!(printed.contains("max_age = \"30days\""), "{printed}");
         assert!(printed.contains("grace = \"1h\""), "{printed}");
     }
 
@@ -233,6 +266,8 @@ mod tests {
             "[read]\npage_bytes = 524289",
             "[capture]\nmax_stream_bytes = 0",
             "[store]\ngrace = 5",
+            "[retention]\nmax_age = \"0s\"",
+            "[retention]\nmax_bytes = 0",
             "[stores]",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");

@@ -40,6 +40,8 @@ const REFUSALS: [Errno; 9] = [
 /// The home directory: configuration, store and session logs.
 #[derive(Debug)]
 pub struct Home {
+    /// The directory.
+    pub root: Utf8PathBuf,
     /// The configuration that is in force.
     pub config: Config,
     /// Where outputs are kept.
@@ -70,7 +72,7 @@ impl Home {
         let sessions = SessionLogs::open(root.join("sessions"), durability)
             .with_context(|| format!("could not open the session logs in {root}"))?;
         let store = Arc::new(AsyncStore::new(store));
-        let home = Self { config, store, sessions: Arc::new(sessions) };
+        let home = Self { root, config, store, sessions: Arc::new(sessions) };
         home.recover().await;
         Ok(home)
     }

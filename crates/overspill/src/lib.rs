@@ -16,6 +16,7 @@ pub mod home;
 mod nowhere;
 mod progress;
 mod terminal;
+mod upkeep;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -77,6 +78,8 @@ fn execute(cli: Cli) -> anyhow::Result<u8> {
             Command::Show(args) => commands::show::run(args).await,
             Command::Rm(args) => commands::rm::run(args).await,
             Command::Gc(args) => commands::gc::run(args).await,
+            Command::Stat(args) => commands::stat::run(args).await,
+            Command::Verify(args) => commands::verify::run(args).await,
             Command::Config => commands::config::run(),
             Command::Completions(args) => commands::completions::run(&args),
             Command::Man(args) => commands::man::run(&args),

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use artifacts::{
-    ArtifactReader, ArtifactStore, CaptureRoot, CollectError, CollectOptions, CollectReport,
-    Durability, Guard, Journal, JournalError, OpenError, Publication, PublishError, RootError,
+    ArtifactReader, ArtifactStore, Capabilities, CaptureRoot, CollectError, CollectOptions,
+    CollectReport, Durability, Guard, Journal, JournalError, OpenError, Publication, PublishError,
+    RootError,
 };
 use async_trait::async_trait;
 use camino::Utf8Path;
@@ -33,6 +34,10 @@ impl Nowhere {
 
 #[async_trait]
 impl ArtifactStore for Nowhere {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
     fn captures(&self) -> &CaptureRoot {
         &self.captures
     }

@@ -5,8 +5,8 @@ use std::ops::{Range, RangeBounds};
 use std::sync::Arc;
 
 use artifacts::{
-    ArtifactReader, ArtifactStore, CaptureRoot, CollectError, CollectOptions, CollectReport, Guard,
-    OpenError, Publication, PublishError, ReadError, RootError,
+    ArtifactReader, ArtifactStore, Capabilities, CaptureRoot, CollectError, CollectOptions,
+    CollectReport, Guard, OpenError, Publication, PublishError, ReadError, RootError,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -128,6 +128,10 @@ impl FaultyStore {
 
 #[async_trait]
 impl ArtifactStore for FaultyStore {
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
     fn captures(&self) -> &CaptureRoot {
         self.inner.captures()
     }

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use artifacts::{
-    ArtifactReader, ArtifactStore, CaptureRoot, CollectError, CollectOptions, CollectReport,
-    Durability, FileError, FileId, Guard, OpenError, Publication, PublishError, RootError,
-    SealedCapture,
+    ArtifactReader, ArtifactStore, Capabilities, CaptureRoot, CollectError, CollectOptions,
+    CollectReport, Durability, FileError, FileId, Guard, OpenError, Publication, PublishError,
+    RootError, SealedCapture,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -109,6 +109,10 @@ impl MemoryStore {
 
 #[async_trait]
 impl ArtifactStore for MemoryStore {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
     fn captures(&self) -> &CaptureRoot {
         &self.shared.captures
     }

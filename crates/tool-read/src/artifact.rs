@@ -61,6 +61,7 @@ impl ArtifactCall {
         let uri = self.uri.clone();
         match error {
             OpenError::Unknown { .. } => ArtifactError::Unknown { uri },
+            expired @ OpenError::Expired { .. } => ArtifactError::Expired { source: expired },
             OpenError::NotNamed { digest } => {
                 let file_path = ArtifactUri::bare(digest).to_string();
                 let position = PagePosition { byte_offset: 0, ..self.request.call().position };
@@ -130,6 +131,8 @@ enum ArtifactError {
          was printed"
     )]
     Unknown { uri: ArtifactUri },
+    #[error(transparent)]
+    Expired { source: OpenError },
     #[error("{uri} is not a named output, so it has no streams; this works: {works}")]
     NotNamed { uri: ArtifactUri, works: String },
     #[error("{uri} names an unknown stream; the streams of this output are {}", names(declared))]

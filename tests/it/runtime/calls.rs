@@ -314,7 +314,7 @@ async fn attachments_and_values_are_stored_and_rooted() {
         }
     });
     let result = one(&agent, tool).await;
-    let everything = CollectOptions { grace: Duration::ZERO, dry_run: false };
+    let everything = CollectOptions { grace: Duration::ZERO, dry_run: false, force: false };
     ArtifactStore::collect(&*agent.store, everything).await.unwrap();
 
     assert_eq!(result.content.len(), 3);
@@ -352,7 +352,7 @@ async fn a_self_paginating_tool_is_kept_inline_and_sends_nothing() {
     });
     let result = one(&agent, tool.self_paginating()).await;
     assert_eq!(result.status, Status::Failed);
-    let everything = CollectOptions { grace: Duration::ZERO, dry_run: true };
+    let everything = CollectOptions { grace: Duration::ZERO, dry_run: true, force: false };
     let report = ArtifactStore::collect(&*agent.store, everything).await.unwrap();
     assert_eq!((report.live, report.removed), (0, 0));
 }
@@ -414,7 +414,7 @@ impl Journal for CollectingJournal {
         guard: &dyn Guard,
         event: &SavedEvent,
     ) -> Result<(), JournalError> {
-        let everything = CollectOptions { grace: Duration::ZERO, dry_run: false };
+        let everything = CollectOptions { grace: Duration::ZERO, dry_run: false, force: false };
         self.store.collect(everything.clone()).await.unwrap();
         if self.fails {
             return Err(JournalError::Backend("no room".into()));
@@ -441,7 +441,7 @@ async fn references_are_saved_before_protection_ends() {
     let agent = Agent::new();
     let runtime = collecting(&agent, false).build().unwrap();
     let result = run(&runtime, call_of("t", "c", json!({}))).await;
-    let everything = CollectOptions { grace: Duration::ZERO, dry_run: false };
+    let everything = CollectOptions { grace: Duration::ZERO, dry_run: false, force: false };
     ArtifactStore::collect(&*agent.store, everything).await.unwrap();
     assert_eq!(stream(&agent, &result, 0).await, b"kept\n");
     let captures = agent.store.captures().path();

@@ -200,8 +200,30 @@ impl Blocks {
     }
 }
 
+/// Whether one block of an artifact is what its sidecar, which is whole, says.
+pub(crate) fn agrees(file: &File, sidecar: &Sidecar, block: u64) -> Result<bool, FileError> {
+    let (facts, states) = (sidecar.facts(), sidecar.blocks());
+    let range = block_range(block, facts.bytes);
+    let mut content = vec![0; (range.end - range.start) as usize];
+    if file.read_at(&mut content, range.start)? < content.len() {
+        return Ok(false);
+    }
+    let index = block as usize;
+    let before = index.checked_sub(1).map_or(INITIAL_CHAINING, |last| states[last].chaining_after);
+    let newlines_after = states.get(index + 1).map_or(facts.newlines, |next| next.newlines_before);
+    let ends = range.end == facts.bytes;
+    Ok(chaining_after(&before, range.start, &content, ends) == states[index].chaining_after
+        && states[index].newlines_before.checked_add(count_newlines(&content))
+            == Some(newlines_after))
+}
+
 /// Hashes a whole artifact, and gives it the sidecar that it should have.
-fn rebuild(store: &Inner, file: &File, digest: &Digest, bytes: u64) -> Result<Sidecar, ReadError> {
+pub(crate) fn rebuild(
+    store: &Inner,
+    file: &File,
+    digest: &Digest,
+    bytes: u64,
+) -> Result<Sidecar, ReadError> {
     let mut hasher = ContentHasher::new();
     let mut buffer = vec![0; BLOCK_BYTES as usize];
     loop {

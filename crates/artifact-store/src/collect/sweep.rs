@@ -35,8 +35,8 @@ pub(super) struct Candidate {
 /// What was removed.
 #[derive(Debug, Default)]
 pub(super) struct Swept {
-    pub(super) files: u64,
-    pub(super) bytes: u64,
+    /// Their digests and sizes in bytes.
+    pub(super) removed: Vec<(Digest, u64)>,
     /// Candidates that someone came to need, or changed, meanwhile.
     pub(super) spared: u64,
 }
@@ -81,8 +81,7 @@ pub(super) fn sweep(
             if leased.contains(&candidate.digest) || !remove(store, &trash, candidate)? {
                 swept.spared += u64::from(candidate.kind != Kind::Orphan);
             } else if candidate.kind != Kind::Orphan {
-                swept.files += 1;
-                swept.bytes += candidate.stat.bytes;
+                swept.removed.push((candidate.digest, candidate.stat.bytes));
             }
         }
     }

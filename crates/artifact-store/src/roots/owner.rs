@@ -70,6 +70,8 @@ pub(super) fn head(file: &File) -> Result<Head, FileError> {
 pub(crate) struct OwnerRoots {
     owner: SessionId,
     calls: BTreeMap<CallId, Retained>,
+    /// What calls retained before they were released, as far as the lines say.
+    released: BTreeMap<CallId, Retained>,
     superfluous: bool,
 }
 
@@ -85,7 +87,7 @@ impl OwnerRoots {
         &self.owner
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
@@ -99,6 +101,30 @@ impl OwnerRoots {
         self.calls.values().flat_map(|retained| &retained.digests)
     }
 
+    /// What calls retained once and released, while the lines say so.
+    pub(crate) fn released(&self) -> impl Iterator<Item = (&CallId, &[Digest])> {
+        self.released.iter().map(|(call, retained)| (call, &*retained.digests))
+    }
+
+    /// The lines that say the same, and of what was released no more than
+    /// `keep` wants; `None` where that is nothing.
+    pub(super) fn lines(self, keep: impl Fn(&Digest) -> bool) -> Option<Vec<u8>> {
+        let mut lines = record::encode(&RootRecord::first(&self.owner));
+        let before = lines.len();
+        for (call, Retained { mut digests, at }) in self.released {
+            digests.retain(&keep);
+            if !digests.is_empty() {
+                let retain = RootRecord::Retain { call: call.clone(), digests, at };
+                lines.extend(record::encode(&retain));
+                lines.extend(record::encode(&RootRecord::Release { call }));
+            }
+        }
+        for (call, Retained { digests, at }) in self.calls {
+            lines.extend(record::encode(&RootRecord::Retain { call, digests, at }));
+        }
+        (lines.len() > before).then_some(lines)
+    }
+
     /// The calls that retain something.
     pub(crate) fn into_calls(self) -> impl Iterator<Item = RetainedCall> {
         let owner = self.owner;
@@ -108,6 +134,18 @@ impl OwnerRoots {
             digests,
             at,
         })
+    }
+
+    fn release(&mut self, call: CallId, retained: Retained) {
+        match self.released.get_mut(&call) {
+            None => {
+                self.released.insert(call, retained);
+            }
+            Some(before) => {
+                before.at = retained.at;
+                before.digests.extend(retained.digests);
+            }
+        }
     }
 
     fn retain(&mut self, call: CallId, digests: Vec<Digest>, at: Timestamp) {
@@ -141,7 +179,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Option<OwnerRoots>, BackendError> {
         }
         Some(_) => return Err("it does not begin with its owner".into()),
     };
-    let mut roots = OwnerRoots { owner, calls: BTreeMap::new(), superfluous: torn };
+    let mut roots =
+        OwnerRoots { owner, calls: BTreeMap::new(), released: BTreeMap::new(), superfluous: torn };
     for record in records {
         match record {
             // A first line that lacks only its end is followed by another.
@@ -151,11 +190,15 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Option<OwnerRoots>, BackendError> {
             RootRecord::Owner { .. } => return Err("it names another owner too".into()),
             RootRecord::Retain { call, digests, at } => roots.retain(call, digests, at),
             RootRecord::Release { call } => {
-                roots.calls.remove(&call);
+                if let Some(retained) = roots.calls.remove(&call) {
+                    roots.release(call, retained);
+                }
                 roots.superfluous = true;
             }
             RootRecord::ReleaseAll => {
-                roots.calls.clear();
+                for (call, retained) in std::mem::take(&mut roots.calls) {
+                    roots.release(call, retained);
+                }
                 roots.superfluous = true;
             }
         }

@@ -50,6 +50,13 @@ impl Dir {
         }
     }
 
+    /// Another handle on this directory.
+    pub(crate) fn again(&self) -> Result<Self, FileError> {
+        let fd = self.fd.try_clone();
+        let fd = fd.map_err(|source| FileError::new("open", &self.path, source))?;
+        Ok(Self { fd, path: self.path.clone() })
+    }
+
     pub(crate) fn path(&self) -> &Utf8Path {
         &self.path
     }

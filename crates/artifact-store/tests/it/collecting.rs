@@ -38,10 +38,13 @@ fn the_young_are_left_alone_and_a_dry_run_removes_nothing() {
     let store = scratch.open();
     publish_named(&store, b"young\n");
     let kept = publish(&store, &[b"kept\n"]);
-    let report = store.collect(&CollectOptions { grace: HOUR, dry_run: false }).unwrap();
+    let report =
+        store.collect(&CollectOptions { grace: HOUR, dry_run: false, force: false }).unwrap();
     let expected = CollectReport { live: 1, young: 2, ..CollectReport::default() };
     assert_eq!(report, expected);
-    let report = store.collect(&CollectOptions { grace: Duration::ZERO, dry_run: true }).unwrap();
+    let report = store
+        .collect(&CollectOptions { grace: Duration::ZERO, dry_run: true, force: false })
+        .unwrap();
     assert_eq!((report.live, report.removed), (1, 2));
     assert!(report.removed_bytes > 6);
     assert_eq!(scratch.on_shelf("blobs").len() + scratch.on_shelf("manifests").len(), 3);
@@ -55,7 +58,8 @@ fn the_streams_of_a_young_manifest_stay_however_old() {
     let digests = publish_named(&store, b"old\n").digests().to_vec();
     let blob = fs_err::File::open(scratch.path("blobs", &digests[1])).unwrap();
     blob.file().set_modified(std::time::UNIX_EPOCH).unwrap();
-    let report = store.collect(&CollectOptions { grace: HOUR, dry_run: false }).unwrap();
+    let report =
+        store.collect(&CollectOptions { grace: HOUR, dry_run: false, force: false }).unwrap();
     assert_eq!((report.live, report.young, report.removed), (0, 2, 0));
 }
 
@@ -67,7 +71,8 @@ fn an_old_blob_that_is_published_again_is_young() {
     let blob = fs_err::File::open(scratch.path("blobs", &digest)).unwrap();
     blob.file().set_modified(std::time::UNIX_EPOCH).unwrap();
     publish(&store, &[b"again\n"]);
-    let report = store.collect(&CollectOptions { grace: HOUR, dry_run: false }).unwrap();
+    let report =
+        store.collect(&CollectOptions { grace: HOUR, dry_run: false, force: false }).unwrap();
     assert_eq!((report.young, report.removed), (1, 0));
 }
 
@@ -93,7 +98,7 @@ fn append(path: &Utf8Path, bytes: &[u8]) {
 fn refuses(scratch: &Scratch, what: &str, path: &Utf8Path) {
     let store = scratch.open();
     let before = [scratch.on_shelf("blobs"), scratch.on_shelf("manifests")];
-    let options = CollectOptions { grace: Duration::ZERO, dry_run: false };
+    let options = CollectOptions { grace: Duration::ZERO, dry_run: false, force: false };
     match store.collect(&options) {
         Err(CollectError::Unreadable { what: named, path: at, .. }) => {
             assert_eq!((named, &*at), (what, path));
@@ -251,9 +256,12 @@ fn captures_without_a_description_go_and_others_stay() {
     fs_err::create_dir(scratch.root().join("captures").join(id)).unwrap();
     fs_err::write(scratch.root().join(format!("captures/{id}/stream-0")), "x").unwrap();
 
-    let report = store.collect(&CollectOptions { grace: HOUR, dry_run: false }).unwrap();
+    let report =
+        store.collect(&CollectOptions { grace: HOUR, dry_run: false, force: false }).unwrap();
     assert_eq!(report.removed_captures, 0);
-    let report = store.collect(&CollectOptions { grace: Duration::ZERO, dry_run: true }).unwrap();
+    let report = store
+        .collect(&CollectOptions { grace: Duration::ZERO, dry_run: true, force: false })
+        .unwrap();
     assert_eq!((report.removed_captures, scratch.names_in("captures").len()), (2, 7));
     assert_eq!(collect(&store).removed_captures, 2);
     assert_eq!(scratch.names_in("captures").len(), 4);

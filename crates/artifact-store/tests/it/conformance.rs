@@ -36,4 +36,5 @@ clauses! {
     retained_artifacts_outlive_their_guard,
     retaining_twice_is_one_root,
     the_same_bytes_are_one_artifact,
+    what_was_collected_has_expired,
 }

@@ -18,6 +18,9 @@ fn refusal(path: &Utf8Path) -> StoreError {
     LocalStore::open(path, options).unwrap_err()
 }
 
+/// What a store holds beside directories.
+const FILES: [&str; 2] = ["owners", "store.json"];
+
 #[test]
 fn everything_has_its_place_and_its_mode() {
     let scratch = Scratch::new();
@@ -36,6 +39,7 @@ fn everything_has_its_place_and_its_mode() {
             "leases",
             "locks",
             "manifests",
+            "owners",
             "quarantine",
             "roots",
             "store.json",
@@ -49,9 +53,10 @@ fn everything_has_its_place_and_its_mode() {
         assert_eq!(mode(path.parent().unwrap()), 0o700);
     }
     assert_eq!(fs_err::read(scratch.path("blobs", blob)).unwrap(), long);
-    for dir in scratch.names_in("").iter().filter(|name| *name != "store.json") {
+    for dir in scratch.names_in("").iter().filter(|name| !FILES.contains(&name.as_str())) {
         assert_eq!(mode(scratch.root().join(dir)), 0o700, "{dir}");
     }
+    assert_eq!(mode(scratch.root().join("owners")), 0o600);
     for private in ["leases", "roots", "locks"] {
         for name in scratch.names_in(private) {
             assert_eq!(mode(scratch.root().join(private).join(&name)), 0o600, "{private}/{name}");
@@ -183,7 +188,7 @@ fn a_newer_format_is_read_and_not_written() {
     }
     assert!(matches!(store.borrow(digest), Err(OpenError::NewerFormat { .. })));
     assert!(matches!(store.release(&owner("s"), None), Err(RootError::NewerFormat { .. })));
-    let options = CollectOptions { grace: std::time::Duration::ZERO, dry_run: false };
+    let options = CollectOptions { grace: std::time::Duration::ZERO, dry_run: false, force: false };
     assert!(matches!(store.collect(&options), Err(CollectError::NewerFormat { .. })));
     assert_eq!(scratch.names_in("leases"), leases);
 }

@@ -129,7 +129,7 @@ fn the_leases_of_a_dead_process_hold_until_the_grace_is_over() {
         let file = fs_err::File::open(file).unwrap();
         file.file().set_modified(std::time::UNIX_EPOCH).unwrap();
     }
-    let hour = CollectOptions { grace: Duration::from_secs(3600), dry_run: false };
+    let hour = CollectOptions { grace: Duration::from_secs(3600), dry_run: false, force: false };
     let report = store.collect(&hour).unwrap();
     assert_eq!((report.live, report.removed), (2, 0));
     assert_eq!(scratch.names_in("leases").len(), 1);
@@ -149,7 +149,7 @@ fn damaged_leases_of_a_dead_process_stop_nothing_after_the_grace() {
     publish_named(&store, b"x\n");
     let lease = scratch.root().join("leases/0190163d-8694-739b-aea5-966c26f8ad91");
     fs_err::write(&lease, [vec![0; 4096], b"\ntail\n".to_vec()].concat()).unwrap();
-    let hour = CollectOptions { grace: Duration::from_secs(3600), dry_run: false };
+    let hour = CollectOptions { grace: Duration::from_secs(3600), dry_run: false, force: false };
     assert!(store.collect(&hour).is_err());
     assert_eq!(collect(&store).removed, 2);
     assert!(!lease.exists());

@@ -132,7 +132,7 @@ pub(crate) fn publish_named(store: &LocalStore, content: &[u8]) -> StoreGuard {
 
 /// A collection that waits for no age.
 pub(crate) fn collect(store: &LocalStore) -> CollectReport {
-    store.collect(&CollectOptions { grace: Duration::ZERO, dry_run: false }).unwrap()
+    store.collect(&CollectOptions { grace: Duration::ZERO, dry_run: false, force: false }).unwrap()
 }
 
 /// Content of several blocks, with lines of many lengths.

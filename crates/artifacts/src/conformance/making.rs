@@ -85,17 +85,18 @@ pub(super) async fn read(store: &Store, uri: &ArtifactUri) -> Vec<u8> {
     reader.read(0..reader.bytes()).await.expect("it can be read").to_vec()
 }
 
+/// Whether there is nothing under this digest, never was or no more.
 pub(super) async fn is_unknown(store: &Store, digest: Digest) -> bool {
     match store.open(&ArtifactUri::bare(digest)).await {
         Ok(_) => false,
-        Err(OpenError::Unknown { .. }) => true,
+        Err(OpenError::Unknown { .. } | OpenError::Expired { .. }) => true,
         Err(error) => panic!("neither there nor unknown: {error:?}"),
     }
 }
 
 /// Removes everything that may be removed at once.
 pub(super) async fn collect(store: &Store) -> CollectReport {
-    let options = CollectOptions { grace: Duration::ZERO, dry_run: false };
+    let options = CollectOptions { grace: Duration::ZERO, dry_run: false, force: false };
     let report = store.collect(options).await.expect("it can be collected");
     assert!(!report.busy, "nobody else collects");
     report

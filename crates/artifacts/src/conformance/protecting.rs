@@ -1,8 +1,11 @@
 //! What is protected stays; what is not can be collected.
 
+use output_contract::ArtifactUri;
+
 use super::making::{
     Store, call, collect, is_unknown, owner, publish, publish_named, read, stream_uri,
 };
+use crate::error::OpenError;
 use crate::hash::digest_of;
 
 /// A live guard keeps its artifacts through a collection; a dropped or
@@ -86,6 +89,37 @@ pub async fn releasing_what_is_not_there_succeeds(store: &Store) {
     guard.release().await;
     collect(store).await;
     assert!(!is_unknown(store, digest_of(b"x")).await);
+}
+
+/// What a collection removed is expired, where the store remembers it, and
+/// unknown where it does not; the same bytes published again are there again.
+pub async fn what_was_collected_has_expired(store: &Store) {
+    let publish = || publish_named(store, &[("out", b"expires\n")]);
+    let guard = publish().await;
+    let digests = guard.digests().to_vec();
+    guard.retain(&owner("s"), &call("c")).await.expect("it can be retained");
+    guard.release().await;
+    store.release(&owner("s"), None).await.expect("it can be released");
+    collect(store).await;
+    let expired = |error: OpenError, digest| match error {
+        OpenError::Unknown { digest: found } => {
+            assert_eq!((found, store.capabilities().tombstones), (digest, false));
+        }
+        OpenError::Expired { digest: found, bytes, what, .. } => {
+            assert_eq!((found, store.capabilities().tombstones), (digest, true));
+            assert!(bytes > 0 && !what.is_empty(), "{bytes} {what}");
+        }
+        other => panic!("neither unknown nor expired: {other:?}"),
+    };
+    for digest in digests.clone() {
+        let opened = store.open(&ArtifactUri::bare(digest)).await;
+        expired(opened.expect_err("it was collected"), digest);
+        expired(store.borrow(digest).await.expect_err("it was collected"), digest);
+    }
+    let opened = store.open(&stream_uri(digests[0], "out")).await;
+    expired(opened.expect_err("it was collected"), digests[0]);
+    let _guard = publish().await;
+    assert_eq!(read(store, &stream_uri(digests[0], "out")).await, b"expires\n");
 }
 
 /// Borrowing a manifest protects its streams, and can be retained.

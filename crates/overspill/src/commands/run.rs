@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::exit;
 use crate::home::{Home, PROGRAM, default_session, now};
 use crate::progress::Progress;
-use crate::terminal;
+use crate::{terminal, upkeep};
 
 /// How long a command has to end, once it was asked to: enough for a test
 /// runner to print what it has.
@@ -33,7 +33,7 @@ pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
     // A parent may have left SIGCHLD ignored, and then no exit status could be
     // had; listening for it undoes that.
     let _children = signal(SignalKind::child()).context("could not listen for signals")?;
-    let (config, store, journal) = open().await?;
+    let Opened { config, store, journal, home } = open().await?;
     let config = runtime_config(&config, &args);
     let tool = RunTool::new(process);
     let runtime =
@@ -71,7 +71,11 @@ pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
         Some(reason) => reason.exit_code(),
         None => exit::of_run(&result, (signal != 0).then_some(signal)),
     };
-    match print(&args, &result) {
+    let printed = print(&args, &result);
+    if let Some(home) = home {
+        upkeep::start(home.store.blocking(), &home.root);
+    }
+    match printed {
         // What the command did is worth more than that it could not be told.
         Err(error) if code != exit::OK => {
             terminal::note(&format!("overspill: {error:#}"));
@@ -81,15 +85,27 @@ pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
     }
 }
 
+/// Where a call is kept.
+struct Opened {
+    config: Config,
+    store: Arc<dyn ArtifactStore>,
+    journal: Arc<dyn Journal>,
+    /// `None` where nothing is.
+    home: Option<Home>,
+}
+
 /// The home, or, where the system refuses it, nothing that keeps anything.
-async fn open() -> anyhow::Result<(Config, Arc<dyn ArtifactStore>, Arc<dyn Journal>)> {
+async fn open() -> anyhow::Result<Opened> {
     match Home::open().await {
         Ok(home) => {
             let (store, journal) = (home.artifacts(), home.journal());
-            Ok((home.config, store, journal))
+            Ok(Opened { config: home.config.clone(), store, journal, home: Some(home) })
         }
         Err(error) => match Home::nowhere(&error) {
-            Some((config, nowhere)) => Ok((config, nowhere.clone(), nowhere)),
+            Some((config, nowhere)) => {
+                let (store, journal) = (nowhere.clone(), nowhere);
+                Ok(Opened { config, store, journal, home: None })
+            }
             None => Err(error),
         },
     }

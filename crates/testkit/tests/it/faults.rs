@@ -57,7 +57,7 @@ async fn chosen_calls_of_a_store_fail_and_no_others() {
     store.fail_collect(.., || CollectError::Backend("gone".into()));
     assert!(store.borrow(uri.digest).await.is_err());
     assert!(store.release(&session(), None).await.is_err());
-    let options = CollectOptions { grace: Duration::ZERO, dry_run: false };
+    let options = CollectOptions { grace: Duration::ZERO, dry_run: false, force: false };
     assert!(store.collect(options).await.is_err());
     assert_eq!(memory.roots(&session()).len(), 1);
 }

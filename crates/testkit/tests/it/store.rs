@@ -25,7 +25,10 @@ fn stream(digest: Digest, name: &str) -> ArtifactUri {
 }
 
 async fn collect(store: &MemoryStore) -> CollectReport {
-    store.collect(CollectOptions { grace: Duration::ZERO, dry_run: false }).await.unwrap()
+    store
+        .collect(CollectOptions { grace: Duration::ZERO, dry_run: false, force: false })
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -108,8 +111,8 @@ async fn guards_and_roots_keep_and_nothing_else_does() {
     assert_eq!(collect(&store).await.live, 3);
 
     store.release(&owner(), None).await.unwrap();
-    let dry = CollectOptions { grace: Duration::ZERO, dry_run: true };
-    let young = CollectOptions { grace: Duration::from_secs(3600), dry_run: false };
+    let dry = CollectOptions { grace: Duration::ZERO, dry_run: true, force: false };
+    let young = CollectOptions { grace: Duration::from_secs(3600), dry_run: false, force: false };
     assert_eq!(store.collect(dry).await.unwrap().removed, 3);
     assert_eq!(store.collect(young).await.unwrap().young, 3);
     assert_eq!(collect(&store).await.removed, 3);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use artifacts::{
-    ArtifactReader, ArtifactStore, CaptureRoot, CollectError, CollectOptions, CollectReport, Guard,
-    OpenError, Publication, PublishError, RootError,
+    ArtifactReader, ArtifactStore, Capabilities, CaptureRoot, CollectError, CollectOptions,
+    CollectReport, Guard, OpenError, Publication, PublishError, RootError,
 };
 use async_trait::async_trait;
 use output_contract::{ArtifactUri, CallId, Digest, SessionId, Status};
@@ -24,6 +24,10 @@ struct Stuck {
 
 #[async_trait]
 impl ArtifactStore for Stuck {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
     fn captures(&self) -> &CaptureRoot {
         self.store.captures()
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use artifacts::{
-    ArtifactReader, ArtifactStore, CaptureRoot, CollectError, CollectOptions, CollectReport,
-    Durability, Guard, Manifest, ManifestStream, OpenError, Publication, PublishError, ReadError,
-    RootError,
+    ArtifactReader, ArtifactStore, Capabilities, CaptureRoot, CollectError, CollectOptions,
+    CollectReport, Durability, Guard, Manifest, ManifestStream, OpenError, Publication,
+    PublishError, ReadError, RootError,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -86,6 +86,10 @@ impl MemoryStore {
 
 #[async_trait]
 impl ArtifactStore for MemoryStore {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
     fn captures(&self) -> &CaptureRoot {
         &self.captures
     }
