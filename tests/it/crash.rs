@@ -31,9 +31,13 @@ fn end(child: &mut Child, sandbox: &Sandbox) {
 
 /// Bytes in the first stream of the only capture.
 fn captured(sandbox: &Sandbox) -> Option<u64> {
+    captured_in(sandbox, "stream-0")
+}
+
+fn captured_in(sandbox: &Sandbox, stream: &str) -> Option<u64> {
     let captures = fs_err::read_dir(sandbox.home().join("store/captures")).ok()?;
     let capture = captures.flatten().find(|entry| entry.path().is_dir())?;
-    Some(fs_err::metadata(capture.path().join("stream-0")).ok()?.len())
+    Some(fs_err::metadata(capture.path().join(stream)).ok()?.len())
 }
 
 fn results(sandbox: &Sandbox) -> Value {
@@ -114,6 +118,7 @@ fn a_stream_that_cannot_be_read_any_more_keeps_no_other_back() {
         .spawn()
         .unwrap();
     wait_until(|| captured(&sandbox).is_some_and(|bytes| bytes >= 6));
+    wait_until(|| captured_in(&sandbox, "stream-1").is_some_and(|bytes| bytes >= 7));
     child.kill().unwrap();
     end(&mut child, &sandbox);
     let captures = fs_err::read_dir(sandbox.home().join("store/captures")).unwrap();

@@ -114,10 +114,13 @@ fn a_planted_link_is_not_followed() {
 #[test]
 fn a_file_size_limit_keeps_status_and_preview() {
     let sandbox = Sandbox::new();
-    // bash counts in units of 1,024 bytes.
-    let line = "ulimit -f 100; \
-                overspill run --json -- bash -c 'seq 1000; sleep .3; seq 1001 100000; exit 7'";
-    let ran = sandbox.shell(line);
+    // bash counts in units of 1,024 bytes. The second part begins when the
+    // first is in the capture file.
+    let stored = "until [ \"$(stat -c %s $OVERSPILL_HOME/store/captures/*/stream-0)\" = 3893 ]; \
+                  do sleep .02; done";
+    let script = format!("seq 1000; {stored}; seq 1001 100000; exit 7");
+    let line = format!("ulimit -f 100; overspill run --json --timeout 60s -- bash -c '{script}'");
+    let ran = sandbox.shell(&line);
     assert_eq!(ran.code, Some(7), "{}", ran.stderr);
     let result = ran.json();
     let stdout = &result["output"]["streams"][0];

@@ -129,7 +129,7 @@ fn a_timeout_ends_the_whole_group() {
     let sandbox = Sandbox::new();
     let script = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > inner; while :; do echo x; sleep .05; done' & \
                   echo $$ > outer; wait; wait";
-    let result = sandbox.run_json(&["--timeout", "500ms"], script);
+    let result = sandbox.run_json(&["--timeout", "2s"], script);
     for name in ["inner", "outer"] {
         let pid = fs_err::read_to_string(sandbox.work().join(name)).unwrap();
         assert!(!is_alive(&pid), "{name} is still alive");
@@ -169,7 +169,7 @@ fn live_captures_are_not_where_output_says() {
 fn a_slow_end_of_the_pipe_is_waited_for() {
     let sandbox = Sandbox::new();
     // The shell is gone before its child has written everything.
-    let result = sandbox.run_json(&[], "(sleep .3; seq 100000) & exec echo first");
+    let result = sandbox.run_json(&[], "(sleep .1; seq 100000) & exec echo first");
     assert_eq!(stream(&result, "stdout")["bytes"], 6 + 588_895);
     assert_eq!(result["incomplete"], Value::Null);
 }
