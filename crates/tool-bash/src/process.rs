@@ -1,6 +1,6 @@
 //! The process engine: one command, from its start to the end of its group.
 //!
-//! Responsible for starting a command in a process group of its own, carrying
+//! Responsible for starting a command in a session of its own, carrying
 //! every byte of its two outputs to their channels, and ending the group on
 //! time. It does not know which tool runs it, nor where the bytes go.
 //!

@@ -139,7 +139,7 @@ fn process(args: &RunArgs) -> ProcessSpec {
     let (program, rest) = args.command.split_first().expect("clap requires a command");
     let stdin = match (args.stdin, stdin().is_terminal()) {
         (false, _) => Stdin::Null,
-        // In a process group of its own the command may not read the terminal.
+        // In a session of its own the command would compete with the shell for it.
         (true, true) => Stdin::Relay,
         (true, false) => Stdin::Inherit,
     };

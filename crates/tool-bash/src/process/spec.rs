@@ -74,8 +74,8 @@ pub enum Stdin {
     Null,
     /// These bytes, then the end. It need not read them.
     Bytes(Bytes),
-    /// Our own standard input. Not for a terminal: the process is in a
-    /// background group and would be stopped when it reads.
+    /// Our own standard input. Not for a terminal: the process is in another
+    /// session, and would compete with the shell for what is typed.
     Inherit,
     /// A pipe into which our own standard input is copied. What was read ahead
     /// of the process is lost to others.
