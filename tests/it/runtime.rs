@@ -3,4 +3,5 @@
 mod agent;
 mod calls;
 mod hints;
+mod plugins;
 mod subscription;

@@ -8,6 +8,8 @@
 //! one place where they are checked at run time, for tools behind JSON.
 //!
 //! A tool never stores, cuts or pages its output: that is the runtime's work.
+//! [`Plugin`]s bring tools, [`PostExecute`] listeners, and the one place that a
+//! runtime spills to.
 //!
 //! ```
 //! use tool_api::{CallContext, Completion, PreparedCall, Resource};
@@ -33,17 +35,21 @@
 mod adapter;
 mod approve;
 mod completion;
+mod plugin;
 mod post_execute;
 mod sink;
+mod spilling;
 mod tool;
 
 pub use adapter::{AdapterError, AdapterSink, Finish};
 pub use approve::{Access, ApproveAll, Approver, CallInfo, Decision, Resource};
 pub use completion::{Completion, CompletionError, NewAttachment, StreamNote};
-pub use post_execute::{CallPreview, PostExecute, Presentation, PreviewStream};
+pub use plugin::{Plugin, PluginError, Registered, Registrar, SpillSlot};
+pub use post_execute::{CallPreview, PostExecute, Presentation, PreviewStream, Replacement};
 pub use sink::{
     ChannelHandle, Output, OutputMode, OutputSink, RejectedOutput, RejectedReason, SinkBackend,
     SinkError, StreamingSink,
 };
+pub use spilling::CallSpill;
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{CallContext, OutputHandling, PrepareError, PreparedCall, Tool, ToolSpec};

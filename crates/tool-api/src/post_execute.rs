@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 use output_contract::{ArtifactUri, StreamName};
-use output_retention::{Ending, Hints, Limits, Preview, Rendered, StreamView, render};
+use output_retention::{Ending, Hints, Limits, Preview, Rendered, Shown, StreamView, render};
 
 use crate::approve::CallInfo;
 
@@ -33,7 +33,24 @@ pub enum Presentation {
     /// Bounded previews, which can be rendered smaller.
     Preview(CallPreview),
     /// Text that takes the place of the rendering.
-    Replaced(String),
+    Replaced(Replacement),
+}
+
+/// Text that takes the place of a rendering, and what it shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement {
+    /// The text.
+    pub text: String,
+    /// What it shows of each stream, in declaration order; empty where it shows
+    /// as much as the rendering would.
+    pub shown: Vec<Shown>,
+}
+
+impl Replacement {
+    /// A text that shows what the rendering would, in other words.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), shown: Vec::new() }
+    }
 }
 
 /// The previews of a call, as data.

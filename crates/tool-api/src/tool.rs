@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approve::Resource;
 use crate::completion::Completion;
 use crate::sink::OutputSink;
+use crate::spilling::CallSpill;
 
 /// A tool that a model may call.
 ///
@@ -95,6 +96,17 @@ pub struct CallContext {
     pub sink: OutputSink,
     /// Fires when the call should end.
     pub cancel: CancellationToken,
+    /// Where the call spills to, for a tool that must not hold a whole text
+    /// until it ends; `None` where the runtime has no spill store.
+    pub spill: Option<CallSpill>,
+}
+
+impl CallContext {
+    /// Where the call spills to; `None` where the runtime has no spill store, so
+    /// that the tool has to do without.
+    pub fn spill(&self) -> Option<&CallSpill> {
+        self.spill.as_ref()
+    }
 }
 
 /// Why a call cannot be prepared.

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use artifacts::{ArtifactStore, Journal};
 use output_contract::{Timestamp, ToolName};
 use output_retention::LimitsError;
-use tool_api::{ApproveAll, Approver, PostExecute, Tool};
+use tool_api::{
+    ApproveAll, Approver, Plugin, PluginError, PostExecute, Registered, Registrar, Tool,
+};
 
 use crate::config::RuntimeConfig;
 use crate::runtime::{Clock, Parts, Runtime};
@@ -18,14 +20,14 @@ pub struct RuntimeBuilder {
     journal: Arc<dyn Journal>,
     clock: Clock,
     approver: Arc<dyn Approver>,
-    tools: Vec<Arc<dyn Tool>>,
-    post_execute: Vec<Arc<dyn PostExecute>>,
+    registrar: Registrar,
+    refused: Option<PluginError>,
     config: RuntimeConfig,
 }
 
 impl fmt::Debug for RuntimeBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RuntimeBuilder").field("tools", &self.tools).finish_non_exhaustive()
+        f.debug_struct("RuntimeBuilder").field("registrar", &self.registrar).finish_non_exhaustive()
     }
 }
 
@@ -42,8 +44,8 @@ impl RuntimeBuilder {
             journal,
             clock: Arc::new(clock),
             approver: Arc::new(ApproveAll),
-            tools: Vec::new(),
-            post_execute: Vec::new(),
+            registrar: Registrar::new(),
+            refused: None,
             config: RuntimeConfig::default(),
         }
     }
@@ -51,14 +53,24 @@ impl RuntimeBuilder {
     /// Offers a tool.
     #[must_use]
     pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
-        self.tools.push(Arc::new(tool));
+        self.registrar.tool(Arc::new(tool));
         self
     }
 
     /// Adds a listener at the end of the post-execute waterfall.
     #[must_use]
     pub fn post_execute(mut self, listener: impl PostExecute + 'static) -> Self {
-        self.post_execute.push(Arc::new(listener));
+        self.registrar.post_execute(Arc::new(listener));
+        self
+    }
+
+    /// Installs a plugin after what was added before. Where it cannot be
+    /// installed, building fails.
+    #[must_use]
+    pub fn plugin(mut self, plugin: &dyn Plugin) -> Self {
+        if self.refused.is_none() {
+            self.refused = plugin.install(&mut self.registrar).err();
+        }
         self
     }
 
@@ -79,11 +91,16 @@ impl RuntimeBuilder {
     /// Builds the runtime.
     ///
     /// # Errors
-    /// [`BuildError`] where two tools have one name or a limit is zero.
+    /// [`BuildError`] where a plugin cannot be installed, two tools have one name
+    /// or a limit is zero.
     pub fn build(self) -> Result<Runtime, BuildError> {
+        if let Some(refused) = self.refused {
+            return Err(BuildError::Plugin(refused));
+        }
+        let Registered { tools: registered, post_execute, spill } = self.registrar.into_parts();
         self.config.preview_limits(1).map_err(BuildError::Limits)?;
         let mut tools: BTreeMap<ToolName, Arc<dyn Tool>> = BTreeMap::new();
-        for tool in self.tools {
+        for tool in registered {
             let name = tool.spec().name.clone();
             if tools.insert(name.clone(), tool).is_some() {
                 return Err(BuildError::DuplicateTool { name });
@@ -96,7 +113,8 @@ impl RuntimeBuilder {
             clock: self.clock,
             approver: self.approver,
             tools,
-            post_execute: self.post_execute,
+            post_execute,
+            spill,
             config: self.config,
             hints,
         }))
@@ -113,6 +131,9 @@ pub enum BuildError {
         /// The name.
         name: ToolName,
     },
+    /// A plugin cannot be installed.
+    #[error("a plugin cannot be installed")]
+    Plugin(#[source] PluginError),
     /// A preview limit is out of range.
     #[error("invalid preview limits")]
     Limits(#[source] LimitsError),

@@ -14,7 +14,7 @@ use output_contract::{
 use output_retention::{Hints, Limits, Preview};
 use tool_api::{CallPreview, NewAttachment, PostExecute, Presentation, PreviewStream};
 
-use crate::record::{Facts, attachment_content, bounded_replacement, page_output, record_shown};
+use crate::record::{Facts, attachment_content, bounded, page_output, record_shown};
 
 /// One stream of a call that has ended, sealed or lost.
 #[derive(Debug)]
@@ -233,11 +233,17 @@ impl Finalizer<'_> {
         let (preview, replacement) = match presentation {
             Presentation::Full { otherwise, .. } => (otherwise, None),
             Presentation::Preview(preview) => (preview, None),
-            Presentation::Replaced(text) => (ordinary, bounded_replacement(text)),
+            Presentation::Replaced(replacement) => (ordinary, bounded(replacement)),
         };
         let rendered = preview.render(&preview.limits);
         record_shown(records, &rendered.streams);
-        replacement.unwrap_or(rendered.text)
+        match replacement {
+            Some(replacement) => {
+                record_shown(records, &replacement.shown);
+                replacement.text
+            }
+            None => rendered.text,
+        }
     }
 
     /// Publishes what accompanies a page; the page itself is kept inline.

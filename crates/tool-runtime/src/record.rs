@@ -9,7 +9,7 @@ use output_contract::{
     ResultOutput, Status, StreamRecord, Structured, Timestamp, ToolResult,
 };
 use output_retention::{Ending, Shown, final_display, missing_display, one_line};
-use tool_api::{CallInfo, Completion, NewAttachment, OutputMode, StreamNote};
+use tool_api::{CallInfo, Completion, NewAttachment, OutputMode, Replacement, StreamNote};
 
 use crate::execute::Ended;
 
@@ -182,10 +182,10 @@ pub(crate) fn record_shown(streams: &mut [StreamRecord], shown: &[Shown]) {
     }
 }
 
-/// The text that takes the place of a rendering, where it is within bounds.
-pub(crate) fn bounded_replacement(text: String) -> Option<String> {
-    let escaped = serde_json::to_string(&text).expect("a string is always JSON").len() - 2;
-    (escaped <= MAX_MODEL_TEXT_BYTES).then_some(text)
+/// What takes the place of a rendering, where its text is within bounds.
+pub(crate) fn bounded(replacement: Replacement) -> Option<Replacement> {
+    let json = serde_json::to_string(&replacement.text).expect("a string is always JSON");
+    (json.len() - 2 <= MAX_MODEL_TEXT_BYTES).then_some(replacement)
 }
 
 /// A stored attachment as content; `artifact` is `None` where it was not kept.

@@ -11,9 +11,10 @@ use output_capture::CallCapture;
 use output_contract::{Content, LiveEvent, SavedEvent, Status, Timestamp, ToolName, ToolResult};
 use output_retention::Hints;
 use serde_json::Value;
+use spill::SpillStore;
 use tool_api::{
-    Approver, CallContext, CallInfo, CancellationToken, Decision, OutputHandling, OutputMode,
-    OutputSink, PostExecute, PreparedCall, Tool,
+    Approver, CallContext, CallInfo, CallSpill, CancellationToken, Decision, OutputHandling,
+    OutputMode, OutputSink, PostExecute, PreparedCall, SpillSlot, Tool,
 };
 
 use crate::call::{CallError, ToolCall};
@@ -38,6 +39,7 @@ pub(crate) struct Parts {
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) tools: BTreeMap<ToolName, Arc<dyn Tool>>,
     pub(crate) post_execute: Vec<Arc<dyn PostExecute>>,
+    pub(crate) spill: SpillSlot,
     pub(crate) config: RuntimeConfig,
     pub(crate) hints: Hints,
 }
@@ -64,6 +66,16 @@ impl Runtime {
     /// The tools that are offered.
     pub fn tools(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
         self.0.parts.tools.values()
+    }
+
+    /// The listeners of the post-execute waterfall, in order.
+    pub fn post_execute(&self) -> impl Iterator<Item = &Arc<dyn PostExecute>> {
+        self.0.parts.post_execute.iter()
+    }
+
+    /// Where calls spill to; `None` where no plugin set a store.
+    pub fn spill_store(&self) -> Option<&Arc<dyn SpillStore>> {
+        self.0.parts.spill.get()
     }
 
     /// Watches every call of this runtime from now on.
@@ -186,7 +198,8 @@ impl Inner {
             self.events.display_of(info.call_id.clone()),
         );
         let sink = capture.sink();
-        let cx = context(&info, OutputSink::new(sink.clone(), OutputHandling::Captured), cancel);
+        let output = OutputSink::new(sink.clone(), OutputHandling::Captured);
+        let cx = self.context(&info, output, cancel);
         let grace = self.parts.config.cancel_grace;
         let ended = execute(prepared, cx, sink.abandoned(), grace).await;
         let (mut facts, mode) = Facts::of(ended, info, title, started_at, self.now());
@@ -226,7 +239,7 @@ impl Inner {
         self.start(&call, tool).await;
         let sink = Arc::new(PageSink::default());
         let output = OutputSink::new(sink.clone(), OutputHandling::SelfPaginating);
-        let cx = context(&info, output, cancel);
+        let cx = self.context(&info, output, cancel);
         let grace = self.parts.config.cancel_grace;
         let ended = execute(prepared, cx, sink.abandoned(), grace).await;
         let (mut facts, mode) = Facts::of(ended, info, title.clone(), started_at, self.now());
@@ -335,6 +348,17 @@ impl Inner {
         }
     }
 
+    fn context(&self, info: &CallInfo, sink: OutputSink, cancel: CancellationToken) -> CallContext {
+        CallContext {
+            session_id: info.session_id.clone(),
+            call_id: info.call_id.clone(),
+            parent_call_id: info.parent_call_id.clone(),
+            sink,
+            cancel,
+            spill: self.parts.spill.get().map(|store| CallSpill::new(Arc::clone(store), info)),
+        }
+    }
+
     fn limits(&self, streams: usize) -> output_retention::Limits {
         self.parts.config.preview_limits(streams).expect("the builder checked the limits")
     }
@@ -367,16 +391,6 @@ async fn store_extras(capture: Option<Capture>, facts: &mut Facts) -> (Extras, O
     })
     .await
     .expect("storing attachments does not panic")
-}
-
-fn context(info: &CallInfo, sink: OutputSink, cancel: CancellationToken) -> CallContext {
-    CallContext {
-        session_id: info.session_id.clone(),
-        call_id: info.call_id.clone(),
-        parent_call_id: info.parent_call_id.clone(),
-        sink,
-        cancel,
-    }
 }
 
 fn call_info(call: &ToolCall, tool: Option<&dyn Tool>) -> CallInfo {

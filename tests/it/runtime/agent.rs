@@ -1,14 +1,11 @@
 //! An agent's side: a runtime over a real store, and tools that do what a test
 //! says.
 
-use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use artifact_store::{AsyncStore, LocalStore, StoreOptions};
 use artifacts::{ArtifactStore, Durability, Journal};
-use async_trait::async_trait;
 use camino::{Utf8Path, Utf8PathBuf};
 use output_contract::{
     CallId, Fields, OutputDeclaration, SavedEvent, SessionId, Timestamp, ToolName, ToolResult,
@@ -16,10 +13,8 @@ use output_contract::{
 use serde_json::{Value, json};
 use session_log::{SessionLogs, replay};
 use tempfile::TempDir;
-use tool_api::{
-    CallContext, CancellationToken, Completion, OutputHandling, PrepareError, PreparedCall,
-    Resource, Tool, ToolSpec,
-};
+use testkit::ScriptedTool;
+use tool_api::{CallContext, CancellationToken, Completion, OutputHandling, ToolSpec};
 use tool_runtime::{Runtime, RuntimeBuilder, ToolCall};
 
 /// A home directory with a store and session logs.
@@ -79,85 +74,53 @@ pub(crate) async fn run(runtime: &Runtime, call: ToolCall) -> ToolResult {
     runtime.call(call, &CancellationToken::new()).await.unwrap()
 }
 
-type Execution = Pin<Box<dyn Future<Output = Completion> + Send>>;
-type Script = Arc<dyn Fn(CallContext) -> Execution + Send + Sync>;
-
-/// A tool that runs a closure.
-#[derive(Clone)]
-pub(crate) struct Scripted {
-    spec: Arc<ToolSpec>,
-    script: Script,
+/// A tool with a single output that runs a closure.
+pub(crate) fn single<F, E>(name: &str, script: F) -> ScriptedTool
+where
+    F: Fn(CallContext) -> E + Send + Sync + 'static,
+    E: Future<Output = Completion> + Send + 'static,
+{
+    scripted(name, OutputDeclaration::Single, OutputHandling::Captured, script)
 }
 
-impl Scripted {
-    pub(crate) fn new<F, E>(name: &str, output: OutputDeclaration, script: F) -> Self
-    where
-        F: Fn(CallContext) -> E + Send + Sync + 'static,
-        E: Future<Output = Completion> + Send + 'static,
-    {
-        Self {
-            spec: Arc::new(ToolSpec {
-                name: name.parse().unwrap(),
-                description: "does what a test says".to_owned(),
-                input_schema: json!({ "type": "object" }),
-                output_schema: None,
-                annotations: Fields::new(),
-                output,
-                handling: OutputHandling::Captured,
-                reads_artifacts: false,
-            }),
-            script: Arc::new(move |cx| Box::pin(script(cx))),
-        }
-    }
-
-    pub(crate) fn single<F, E>(name: &str, script: F) -> Self
-    where
-        F: Fn(CallContext) -> E + Send + Sync + 'static,
-        E: Future<Output = Completion> + Send + 'static,
-    {
-        Self::new(name, OutputDeclaration::Single, script)
-    }
-
-    pub(crate) fn self_paginating(mut self) -> Self {
-        Arc::make_mut(&mut self.spec).handling = OutputHandling::SelfPaginating;
-        self
-    }
+/// A tool with named streams that runs a closure.
+pub(crate) fn named<F, E>(name: &str, streams: &[&str], script: F) -> ScriptedTool
+where
+    F: Fn(CallContext) -> E + Send + Sync + 'static,
+    E: Future<Output = Completion> + Send + 'static,
+{
+    let output = OutputDeclaration::named(streams.iter().copied()).unwrap();
+    scripted(name, output, OutputHandling::Captured, script)
 }
 
-impl fmt::Debug for Scripted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scripted").field("name", &self.spec.name).finish_non_exhaustive()
-    }
+/// A tool that bounds its output itself and runs a closure.
+pub(crate) fn paginating<F, E>(name: &str, script: F) -> ScriptedTool
+where
+    F: Fn(CallContext) -> E + Send + Sync + 'static,
+    E: Future<Output = Completion> + Send + 'static,
+{
+    scripted(name, OutputDeclaration::Single, OutputHandling::SelfPaginating, script)
 }
 
-#[async_trait]
-impl Tool for Scripted {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn prepare(&self, arguments: Value) -> Result<Box<dyn PreparedCall>, PrepareError> {
-        if arguments.get("wrong").is_some() {
-            return Err(PrepareError::arguments("there is no argument `wrong`"));
-        }
-        Ok(Box::new(ScriptedCall(self.clone())))
-    }
-}
-
-#[derive(Debug)]
-struct ScriptedCall(Scripted);
-
-#[async_trait]
-impl PreparedCall for ScriptedCall {
-    fn title(&self) -> String {
-        "the title".to_owned()
-    }
-
-    fn resources(&self) -> Vec<Resource> {
-        vec![Resource::Command { line: "scripted".to_owned() }]
-    }
-
-    async fn execute(self: Box<Self>, cx: CallContext) -> Completion {
-        (self.0.script)(cx).await
-    }
+fn scripted<F, E>(
+    name: &str,
+    output: OutputDeclaration,
+    handling: OutputHandling,
+    script: F,
+) -> ScriptedTool
+where
+    F: Fn(CallContext) -> E + Send + Sync + 'static,
+    E: Future<Output = Completion> + Send + 'static,
+{
+    let spec = ToolSpec {
+        name: name.parse().unwrap(),
+        description: "does what a test says".to_owned(),
+        input_schema: json!({ "type": "object" }),
+        output_schema: None,
+        annotations: Fields::new(),
+        output,
+        handling,
+        reads_artifacts: false,
+    };
+    ScriptedTool::running(spec, move |cx, _arguments| script(cx)).titled("the title")
 }

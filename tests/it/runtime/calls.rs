@@ -9,18 +9,19 @@ use async_trait::async_trait;
 use output_contract::limits::MAX_INLINE_STRUCTURED_BYTES;
 use output_contract::{
     ArtifactUri, CallId, Chunk, ContentBody, Delta, EmittedMessage, EmittedRole, FullOutput,
-    IncompleteReason, OutputDeclaration, OutputKind, SavedEvent, SessionId, Status, StreamName,
-    Structured, Timestamp, ToolResult,
+    IncompleteReason, OutputKind, SavedEvent, SessionId, Status, StreamName, Structured, Timestamp,
+    ToolResult,
 };
 use serde_json::json;
+use testkit::ScriptedTool;
 use tokio::sync::Notify;
 use tool_api::{
     AdapterError, AdapterSink, Approver, CallInfo, CancellationToken, Completion, Decision, Finish,
-    NewAttachment, PostExecute, Presentation, Resource,
+    NewAttachment, PostExecute, Presentation, Replacement, Resource,
 };
 use tool_runtime::{CallError, RuntimeBuilder, RuntimeConfig};
 
-use super::agent::{Agent, Scripted, call_of, run};
+use super::agent::{Agent, call_of, named, paginating, run, single};
 
 fn name(name: &str) -> StreamName {
     name.parse().unwrap()
@@ -36,7 +37,7 @@ async fn stream(agent: &Agent, result: &ToolResult, index: usize) -> Vec<u8> {
     stored(agent, result.output.streams[index].artifact.as_ref().unwrap()).await
 }
 
-async fn one(agent: &Agent, tool: Scripted) -> ToolResult {
+async fn one(agent: &Agent, tool: ScriptedTool) -> ToolResult {
     let runtime = agent.builder().tool(tool).build().unwrap();
     run(&runtime, call_of("t", "c", json!({}))).await
 }
@@ -44,8 +45,8 @@ async fn one(agent: &Agent, tool: Scripted) -> ToolResult {
 #[tokio::test]
 async fn custom_streams_in_declaration_order() {
     let agent = Agent::new();
-    let declared = OutputDeclaration::named(["results", "diagnostics", "unused"]).unwrap();
-    let streamed = Scripted::new("t", declared.clone(), async |cx| {
+    let declared = ["results", "diagnostics", "unused"];
+    let streamed = named("t", &declared, async |cx| {
         let sink = cx.sink.stream();
         let delta = Delta {
             chunks: vec![
@@ -58,7 +59,7 @@ async fn custom_streams_in_declaration_order() {
         sink.send(delta).await.unwrap();
         Completion::completed(sink.finish())
     });
-    let full = Scripted::new("t", declared, async |cx| {
+    let full = named("t", &declared, async |cx| {
         let streams = [("unused", ""), ("diagnostics", "warned\n"), ("results", "1\n2\n")];
         let streams = streams.map(|(stream, text)| (name(stream), text));
         Completion::completed(cx.sink.named(streams).unwrap())
@@ -79,22 +80,24 @@ async fn custom_streams_in_declaration_order() {
 async fn a_single_output_has_no_heading_and_no_manifest() {
     let agent = Agent::new();
     for text in ["", "text", "text\n"] {
-        let tool = Scripted::single("t", move |cx| async move {
-            Completion::completed(cx.sink.full(text).unwrap())
-        });
+        let tool =
+            single(
+                "t",
+                move |cx| async move { Completion::completed(cx.sink.full(text).unwrap()) },
+            );
         let result = one(&agent, tool).await;
         assert_eq!(result.text(), text);
         assert_eq!((result.output.kind, result.output.manifest), (OutputKind::Single, None));
         assert_eq!(stream(&agent, &result, 0).await, text.as_bytes());
     }
-    let tool = Scripted::single("t", async |cx| Completion::completed(cx.sink.empty()));
+    let tool = single("t", async |cx| Completion::completed(cx.sink.empty()));
     assert_eq!(one(&agent, tool).await.output.streams[0].bytes, 0);
 }
 
 #[tokio::test]
 async fn mixed_ways_of_finishing_are_distinct_errors() {
     let agent = Agent::new();
-    let tool = Scripted::single("t", async |cx| {
+    let tool = single("t", async |cx| {
         let mut sink = AdapterSink::new(cx.sink);
         sink.delta(Chunk::single("sent\n").into()).await.unwrap();
         let full = Finish::Full(FullOutput::Single("again\n".into()));
@@ -111,8 +114,7 @@ async fn mixed_ways_of_finishing_are_distinct_errors() {
     assert_eq!(result.status, Status::Completed);
     assert_eq!(stream(&agent, &result, 0).await, b"sent\nmore\n");
 
-    let named = OutputDeclaration::named(["a", "b"]).unwrap();
-    let tool = Scripted::new("t", named, async |cx| {
+    let tool = named("t", &["a", "b"], async |cx| {
         let mut sink = AdapterSink::new(cx.sink);
         for wrong in [
             FullOutput::Single("x".into()),
@@ -132,7 +134,7 @@ async fn mixed_ways_of_finishing_are_distinct_errors() {
 #[tokio::test]
 async fn a_failure_keeps_what_was_sent_and_stays_a_failure() {
     let agent = Agent::new();
-    let tool = Scripted::single("t", async |cx| {
+    let tool = single("t", async |cx| {
         let sink = cx.sink.stream();
         sink.send(Chunk::single("so far\n")).await.unwrap();
         Completion::failed(sink.finish())
@@ -147,7 +149,7 @@ async fn a_failure_keeps_what_was_sent_and_stays_a_failure() {
 #[tokio::test]
 async fn a_panic_is_failed_and_interrupted() {
     let agent = Agent::new();
-    let tool = Scripted::single("t", async |cx| {
+    let tool = single("t", async |cx| {
         let sink = cx.sink.stream();
         sink.send(Chunk::single("so far\n")).await.unwrap();
         panic!("out of ideas")
@@ -165,7 +167,7 @@ async fn a_panic_is_failed_and_interrupted() {
 #[tokio::test]
 async fn a_dropped_sink_is_failed_and_interrupted() {
     let agent = Agent::new();
-    let tool = Scripted::single("t", async |cx| {
+    let tool = single("t", async |cx| {
         let sink = cx.sink.stream();
         sink.send(Chunk::single("so far\n")).await.unwrap();
         drop(sink);
@@ -180,8 +182,8 @@ async fn a_dropped_sink_is_failed_and_interrupted() {
 }
 
 /// A tool that has sent something and waits; whether it heeds cancellation.
-fn waiting(begun: Arc<Notify>, heeds: bool) -> Scripted {
-    Scripted::single("t", move |cx| {
+fn waiting(begun: Arc<Notify>, heeds: bool) -> ScriptedTool {
+    single("t", move |cx| {
         let begun = begun.clone();
         async move {
             let sink = cx.sink.stream();
@@ -259,15 +261,19 @@ async fn what_may_not_run_is_a_result_and_leaves_nothing() {
     let asked = Arc::new(AtomicUsize::new(0));
     let ran = Arc::new(AtomicUsize::new(0));
     let count = ran.clone();
-    let tool = Scripted::single("t", move |cx| {
+    let tool = single("t", move |cx| {
         count.fetch_add(1, Ordering::Relaxed);
         async move { Completion::completed(cx.sink.empty()) }
     });
-    let runtime = agent.builder().tool(tool).approver(Judge(asked.clone())).build().unwrap();
+    let tool = tool.touching(vec![Resource::Command { line: "scripted".to_owned() }]);
+    let picky = single("picky", async |cx| Completion::completed(cx.sink.empty()))
+        .refusing("there is no argument `wrong`");
+    let builder = agent.builder().tool(tool).tool(picky).approver(Judge(asked.clone()));
+    let runtime = builder.build().unwrap();
 
     let unknown = run(&runtime, call_of("u", "unknown", json!({}))).await;
-    assert_eq!(unknown.text(), "unknown tool u; there are: t");
-    let wrong = run(&runtime, call_of("t", "wrong", json!({ "wrong": 1 }))).await;
+    assert_eq!(unknown.text(), "unknown tool u; there are: picky, t");
+    let wrong = run(&runtime, call_of("picky", "wrong", json!({ "wrong": 1 }))).await;
     assert_eq!(wrong.text(), "invalid arguments: there is no argument `wrong`");
     assert_eq!(asked.load(Ordering::Relaxed), 0, "nobody is asked about what cannot run");
     let denied = run(&runtime, call_of("t", "no", json!({}))).await;
@@ -298,7 +304,7 @@ async fn attachments_and_values_are_stored_and_rooted() {
     let agent = Agent::new();
     let large = json!({ "list": vec!["x"; MAX_INLINE_STRUCTURED_BYTES] });
     let value = large.clone();
-    let tool = Scripted::single("t", move |cx| {
+    let tool = single("t", move |cx| {
         let value = value.clone();
         async move {
             let mut completion = Completion::completed(cx.sink.full("text\n").unwrap());
@@ -337,20 +343,20 @@ async fn attachments_and_values_are_stored_and_rooted() {
 #[tokio::test]
 async fn a_self_paginating_tool_is_kept_inline_and_sends_nothing() {
     let agent = Agent::new();
-    let tool = Scripted::single("t", async |cx| {
+    let tool = paginating("t", async |cx| {
         let page = vec![output_contract::Content::text("the page\n")];
         Completion::completed(cx.sink.page(page).unwrap())
     });
-    let result = one(&agent, tool.self_paginating()).await;
+    let result = one(&agent, tool).await;
     assert_eq!(result.text(), "the page\n");
     assert_eq!((result.output.kind, result.output.streams.len()), (OutputKind::Page, 0));
 
-    let tool = Scripted::single("t", async |cx| {
+    let tool = paginating("t", async |cx| {
         let sink = cx.sink.stream();
         assert!(sink.send(Chunk::single("delta")).await.is_err());
         Completion::completed(sink.finish())
     });
-    let result = one(&agent, tool.self_paginating()).await;
+    let result = one(&agent, tool).await;
     assert_eq!(result.status, Status::Failed);
     let everything = CollectOptions { grace: Duration::ZERO, dry_run: true, force: false };
     let report = ArtifactStore::collect(&*agent.store, everything).await.unwrap();
@@ -365,17 +371,17 @@ impl PostExecute for Append {
     async fn apply(&self, _call: &CallInfo, presentation: Presentation) -> Presentation {
         let text = match presentation {
             Presentation::Full { text, .. } => text,
-            Presentation::Replaced(text) => text,
+            Presentation::Replaced(replacement) => replacement.text,
             Presentation::Preview(preview) => return Presentation::Preview(preview),
         };
-        Presentation::Replaced(text + self.0)
+        Presentation::Replaced(Replacement::text(text + self.0))
     }
 }
 
 #[tokio::test]
 async fn post_execute_is_a_waterfall_over_the_presentation_only() {
     let agent = Agent::new();
-    let tool = Scripted::single("t", async |cx| {
+    let tool = single("t", async |cx| {
         Completion::failed(cx.sink.full("text").unwrap()).with_display("display")
     });
     let runtime = agent.builder().tool(tool).post_execute(Append(" 1")).post_execute(Append(" 2"));
@@ -384,7 +390,7 @@ async fn post_execute_is_a_waterfall_over_the_presentation_only() {
     assert_eq!((result.status, result.display.as_str()), (Status::Failed, "display"));
     assert_eq!(stream(&agent, &result, 0).await, b"text");
 
-    let streamed = Scripted::single("t", async |cx| {
+    let streamed = single("t", async |cx| {
         let sink = cx.sink.stream();
         sink.send(Chunk::single("text")).await.unwrap();
         Completion::completed(sink.finish())
@@ -431,8 +437,7 @@ impl Journal for CollectingJournal {
 
 fn collecting(agent: &Agent, fails: bool) -> RuntimeBuilder {
     let journal = CollectingJournal { inner: agent.logs.clone(), store: agent.artifacts(), fails };
-    let tool =
-        Scripted::single("t", async |cx| Completion::completed(cx.sink.full("kept\n").unwrap()));
+    let tool = single("t", async |cx| Completion::completed(cx.sink.full("kept\n").unwrap()));
     RuntimeBuilder::new(agent.artifacts(), Arc::new(journal), || Timestamp(0)).tool(tool)
 }
 

@@ -5,7 +5,7 @@ use tool_api::Completion;
 use tool_read::{ReadConfig, ReadTool};
 use tool_runtime::Runtime;
 
-use super::agent::{Agent, Scripted, call_of, run};
+use super::agent::{Agent, call_of, run, single};
 
 /// The arguments in `NAME(filePath="…", offset=…, byteOffset=…)`, which must
 /// be a call of `name`.
@@ -37,7 +37,7 @@ async fn follow(runtime: &Runtime, name: &str, mut arguments: Value) -> String {
 async fn head_and_chain(reader: Option<&str>, output: String) {
     let agent = Agent::new();
     let expected = output.clone();
-    let tool = Scripted::single("t", move |cx| {
+    let tool = single("t", move |cx| {
         let output = output.clone();
         async move { Completion::completed(cx.sink.full(output).unwrap()) }
     });

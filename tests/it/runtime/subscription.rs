@@ -4,12 +4,12 @@ use output_contract::{Delta, LiveEvent, Status};
 use serde_json::json;
 use tool_api::Completion;
 
-use super::agent::{Agent, Scripted, call_of, run};
+use super::agent::{Agent, call_of, run, single};
 
 #[tokio::test]
 async fn live_appends_and_the_end_replaces() {
     let agent = Agent::new();
-    let tool = Scripted::single("t", async |cx| {
+    let tool = single("t", async |cx| {
         let sink = cx.sink.stream();
         for n in 0..3 {
             sink.send(Delta::display(format!("\u{1b}[32mstep {n}\u{1b}[0m\u{7}\n"))).await.unwrap();
@@ -43,7 +43,7 @@ async fn live_appends_and_the_end_replaces() {
 #[tokio::test]
 async fn a_slow_subscriber_is_told_of_a_gap_and_loses_no_output() {
     let agent = Agent::new();
-    let tool = Scripted::single("t", async |cx| {
+    let tool = single("t", async |cx| {
         let sink = cx.sink.stream();
         let output = sink.channel(None).unwrap();
         for n in 0..5000 {
@@ -70,8 +70,7 @@ async fn a_slow_subscriber_is_told_of_a_gap_and_loses_no_output() {
 #[tokio::test]
 async fn no_display_is_an_empty_one() {
     let agent = Agent::new();
-    let tool =
-        Scripted::single("t", async |cx| Completion::completed(cx.sink.full("output\n").unwrap()));
+    let tool = single("t", async |cx| Completion::completed(cx.sink.full("output\n").unwrap()));
     let runtime = agent.builder().tool(tool).build().unwrap();
     let result = run(&runtime, call_of("t", "c", json!({}))).await;
     assert_eq!(result.display, "");

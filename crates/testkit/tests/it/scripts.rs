@@ -65,6 +65,7 @@ async fn start(
         parent_call_id: None,
         sink: OutputSink::new(sink.clone(), spec.handling),
         cancel: cancel.clone(),
+        spill: None,
     };
     let call = tool.prepare(json!({"a": 1})).await.unwrap();
     (call.execute(cx), sink, cancel)

@@ -21,6 +21,7 @@ pub(crate) fn context(recorder: &Arc<Recorder>, cancel: &CancellationToken) -> C
         parent_call_id: None,
         sink: recorder.sink(),
         cancel: cancel.clone(),
+        spill: None,
     }
 }
 

@@ -159,6 +159,7 @@ fn context(cancel: CancellationToken) -> CallContext {
         parent_call_id: None,
         sink: OutputSink::new(Arc::new(Nowhere), OutputHandling::SelfPaginating),
         cancel,
+        spill: None,
     }
 }
 
