@@ -19,6 +19,7 @@
 mod dead;
 mod directory;
 mod error;
+mod hashing;
 mod lock;
 mod meta;
 mod root;

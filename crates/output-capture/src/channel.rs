@@ -27,7 +27,7 @@ pub(crate) struct Channel {
 #[derive(Debug)]
 enum State {
     Idle(Box<ChannelWriter>),
-    Running { queue: mpsc::Sender<Piece>, sealed: oneshot::Receiver<CapturedStream> },
+    Running { queue: mpsc::Sender<Bytes>, sealed: oneshot::Receiver<CapturedStream> },
     Finished,
 }
 
@@ -40,11 +40,18 @@ pub(crate) enum Closed {
     Gone,
 }
 
-/// A chunk in the queue. Dropping it makes room.
+/// What a chunk in the queue consists of. There is room for another once it is
+/// neither waiting to be written nor to be hashed.
 #[derive(Debug)]
-struct Piece {
+struct Queued {
     bytes: Bytes,
     _room: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for Queued {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 impl Channel {
@@ -73,7 +80,7 @@ impl Channel {
         let size = u32::try_from(bytes.len()).expect("a chunk has at most 1 MiB");
         let room = Arc::clone(&self.room).acquire_many_owned(size).await;
         let Ok(room) = room else { return Err(SinkError::Finished) };
-        self.enqueue(Piece { bytes, _room: room })?;
+        self.enqueue(Bytes::from_owner(Queued { bytes, _room: room }))?;
         match self.stop.get() {
             None => Ok(()),
             Some(Stop::SizeLimit { limit }) => Err(SinkError::SizeLimit { limit: *limit }),
@@ -81,9 +88,9 @@ impl Channel {
         }
     }
 
-    fn enqueue(&self, piece: Piece) -> Result<(), SinkError> {
+    fn enqueue(&self, piece: Bytes) -> Result<(), SinkError> {
         let mut state = self.lock();
-        let size = piece.bytes.len() as u64;
+        let size = piece.len() as u64;
         if let State::Idle(_) = &*state {
             let State::Idle(writer) = std::mem::replace(&mut *state, State::Finished) else {
                 unreachable!("the state was just seen to be idle");
@@ -98,12 +105,12 @@ impl Channel {
     }
 
     fn start(&self, mut writer: ChannelWriter) -> State {
-        let (queue, pieces) = mpsc::channel::<Piece>();
+        let (queue, pieces) = mpsc::channel::<Bytes>();
         let (done, sealed) = oneshot::channel();
         let (stop, seen) = (Arc::clone(&self.stop), Arc::clone(&self.seen));
         let spawned = thread::Builder::new().name("overspill-writer".to_owned()).spawn(move || {
             for piece in pieces {
-                if let Err(reason) = writer.write(&piece.bytes) {
+                if let Err(reason) = writer.write(&piece) {
                     let _ = stop.set(reason);
                 }
             }

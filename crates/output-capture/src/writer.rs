@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use artifacts::capture::{CaptureWriter, SealedCapture};
+use bytes::Bytes;
 use output_contract::{Incomplete, IncompleteReason};
 use output_retention::{Limits, Preview, PreviewBuilder};
 
@@ -73,7 +74,7 @@ impl ChannelWriter {
     }
 
     /// Stores what of `bytes` may be stored. Says why where that is not all.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+    pub(crate) fn write(&mut self, bytes: &Bytes) -> Result<(), Stop> {
         if let Some(seen) = &mut self.seen_preview {
             seen.push(bytes);
         }
@@ -86,8 +87,9 @@ impl ChannelWriter {
         }
         let Some(file) = &mut self.file else { return Ok(()) };
         let taken = self.budget.take(file.accepted(), bytes.len() as u64);
-        let stored = &bytes[..usize::try_from(taken).expect("taken is at most the chunk's length")];
-        if let Err(error) = file.append(stored) {
+        let taken_len = usize::try_from(taken).expect("taken is at most the chunk's length");
+        let stored = bytes.slice(..taken_len);
+        if let Err(error) = file.append_shared(stored.clone()) {
             self.budget.give_back(taken);
             let detail = error.detail();
             let mut seen = self.preview.clone();
@@ -96,7 +98,7 @@ impl ChannelWriter {
             self.incomplete = Some(storage_error(detail.clone()));
             return Err(Stop::Storage { detail });
         }
-        self.preview.push(stored);
+        self.preview.push(&stored);
         if stored.len() < bytes.len() {
             self.incomplete = Some(IncompleteReason::SizeLimit.into());
             return Err(Stop::SizeLimit { limit: self.reached() });

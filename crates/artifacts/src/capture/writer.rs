@@ -3,27 +3,30 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::io::Errno;
 
 use super::directory::set_mode;
 use super::error::CaptureError;
+use super::hashing::{BESIDE_FROM_BYTES, Hashing};
 use super::lock::CaptureLock;
 use super::sealed::{FileId, SealedCapture};
 use crate::durability::Durability;
 use crate::error::FileError;
-use crate::hash::ContentHasher;
 
-/// Appends to one file of a capture and hashes on the way.
+/// Appends to one file of a capture and hashes on the way; what is large, on a
+/// thread of its own that ends with this.
 ///
-/// *Accepted* bytes are those in the file. An append is accepted whole, or the
-/// file is cut back to what was accepted before, and every later append fails
-/// with the same error.
+/// *Accepted* bytes are those in the file, and those that are hashed. An append
+/// is accepted whole, or the file is cut back to what was accepted before, and
+/// every later append fails with the same error.
 #[derive(Debug)]
 pub struct CaptureWriter {
     file: OwnedFd,
     path: Utf8PathBuf,
-    hasher: ContentHasher,
+    accepted: u64,
+    hashing: Hashing,
     error: Option<CaptureError>,
     durability: Durability,
     lock: Arc<CaptureLock>,
@@ -36,7 +39,8 @@ impl CaptureWriter {
         durability: Durability,
         lock: Arc<CaptureLock>,
     ) -> Self {
-        Self { file, path, hasher: ContentHasher::new(), error: None, durability, lock }
+        let hashing = Hashing::new(BESIDE_FROM_BYTES);
+        Self { file, path, accepted: 0, hashing, error: None, durability, lock }
     }
 
     /// Where the file is; it can be followed while it grows.
@@ -45,13 +49,8 @@ impl CaptureWriter {
     }
 
     /// Bytes accepted so far.
-    pub fn accepted(&self) -> u64 {
-        self.hasher.bytes()
-    }
-
-    /// Lines in the accepted bytes; an unterminated rest is one more.
-    pub fn lines(&self) -> u64 {
-        self.hasher.lines()
+    pub const fn accepted(&self) -> u64 {
+        self.accepted
     }
 
     /// The error that ended appending, where one did.
@@ -66,17 +65,34 @@ impl CaptureWriter {
     /// at every append. What was accepted before can still be
     /// [sealed](Self::seal).
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), CaptureError> {
+        self.write(bytes)?;
+        self.hashing.update(bytes);
+        Ok(())
+    }
+
+    /// The same, of bytes that may be kept until they are hashed, a few pieces
+    /// at a time. It is the faster way to write a large file.
+    ///
+    /// # Errors
+    /// As for [`append`](Self::append).
+    pub fn append_shared(&mut self, bytes: Bytes) -> Result<(), CaptureError> {
+        self.write(&bytes)?;
+        self.hashing.update_shared(bytes);
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), CaptureError> {
         if let Some(error) = &self.error {
             return Err(error.clone());
         }
-        if let Err(errno) = write_all(&self.file, bytes, self.accepted()) {
+        if let Err(errno) = write_all(&self.file, bytes, self.accepted) {
             let error = CaptureError::File(FileError::new("write", &self.path, errno));
             self.error = Some(error.clone());
             // If this fails too, sealing finds the wrong size and tries again.
-            let _ = rustix::fs::ftruncate(&self.file, self.accepted());
+            let _ = rustix::fs::ftruncate(&self.file, self.accepted);
             return Err(error);
         }
-        self.hasher.update(bytes);
+        self.accepted += bytes.len() as u64;
         Ok(())
     }
 
@@ -89,8 +105,7 @@ impl CaptureWriter {
     /// [`CaptureError::Size`] where the file was changed by someone else,
     /// [`CaptureError::Lost`] where the medium refused it.
     pub fn seal(self) -> Result<SealedCapture, CaptureError> {
-        let Self { file, path, hasher, durability, lock, .. } = self;
-        let accepted = hasher.bytes();
+        let Self { file, path, accepted, hashing, durability, lock, .. } = self;
         let failed = |action, errno| FileError::new(action, &path, errno);
         let mut stat = rustix::fs::fstat(&file).map_err(|errno| failed("look at", errno))?;
         if stat.st_size as u64 > accepted {
@@ -104,7 +119,10 @@ impl CaptureWriter {
         // publishes one brings its name to the medium in any case.
         let durability = if accepted == 0 { Durability::Fast } else { durability };
         finish_file(&file, &path, durability)?;
-        Ok(SealedCapture::new(hasher.finish(), path, (FileId::of(&stat), file), durability, lock))
+        // Waited for last: it hashed while the medium was.
+        let content = hashing.finish();
+        assert_eq!(content.facts.bytes, accepted, "what is written is hashed");
+        Ok(SealedCapture::new(content, path, (FileId::of(&stat), file), durability, lock))
     }
 }
 
