@@ -19,9 +19,16 @@ pub enum SpillError {
         /// What is wrong with it, and what would be right.
         reason: String,
     },
-    /// A file operation; the path is in the source.
-    #[error("could not write the spilled text")]
-    File(#[source] io::Error),
+    /// The system refused a file operation: no space, no descriptor, no access.
+    #[error("could not {action} {place}")]
+    File {
+        /// What was to be done.
+        action: &'static str,
+        /// With which file or directory.
+        place: String,
+        /// What the system said, with its number.
+        source: io::Error,
+    },
     /// The text is larger than the backend takes.
     #[error("a spilled text has at most {limit} bytes here, not {bytes}")]
     TooLarge {

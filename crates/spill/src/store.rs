@@ -13,16 +13,22 @@ use crate::reference::SpillRef;
 /// - **Atomicity.** After [`save_text`](Self::save_text) returns a reference,
 ///   the whole text is behind it, byte for byte; where it fails, nothing is
 ///   left that could be taken for it.
-/// - **Ordering.** None between saves; they may run at once.
+/// - **Ordering.** None between saves; they may run at once, and a slow one
+///   keeps no other back.
 /// - **Cancellation.** A dropped future leaves the text saved or not, and never
-///   in part.
-/// - **Idempotence.** None: the same text saved twice has two references, and
-///   either may outlive the other.
-/// - A reference is bound to what saved it and not to who owns it: whoever has
-///   the locator may hand it to the backend's reader, so that a fork or a
-///   resumed session reads what it inherited, for as long as it is kept.
+///   in part. What it saved has no reference, so that a backend may remove it.
+/// - **Idempotence.** None is promised: the same text saved twice may have one
+///   locator, where the content is its address, or two of which either may
+///   outlive the other. Texts that differ never share one.
+/// - **Scope.** The owner is whom a text is kept for: a backend that removes
+///   texts does so by owner. It is no access right: whoever has the locator may
+///   hand it to the backend's reader, so that a fork or a resumed session reads
+///   what it inherited, for as long as it is kept.
+/// - **Time.** None is set: a caller that cannot wait drops the future.
 /// - Callers must not assume anything of a locator's form, nor that what they
 ///   can save is kept for ever.
+///
+/// The clauses are in `conformance`, which every backend runs.
 #[async_trait]
 pub trait SpillStore: Debug + Send + Sync {
     /// Keeps a text.
