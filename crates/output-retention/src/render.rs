@@ -17,6 +17,7 @@
 
 mod ending;
 mod hint;
+mod spilled;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +28,7 @@ use output_contract::{ArtifactUri, StreamName};
 
 pub use ending::{Ending, missing_display};
 pub use hint::Hints;
+pub use spilled::{RenderedSpill, SpilledView};
 
 use crate::binary::Classification;
 use crate::preview::{Limits, Position, Preview, TailCut};
