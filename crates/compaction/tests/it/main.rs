@@ -1,0 +1,5 @@
+//! Compaction as an agent meets it: a history, a summariser, a store.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod history;
