@@ -7,12 +7,12 @@ use output_contract::{
     Attachment, Content, ContentBody, HistoryItem, MessageRole, ResultOutput, Structured,
     ToolResult,
 };
+use output_retention::Ended;
 use serde::Serialize;
 
 use crate::arguments::Arguments;
 use crate::item::{
-    Body, CallView, Ending, InlinePart, Item, ItemView, NewOutput, OutputView, ResultView,
-    StoredPart,
+    Body, CallView, InlinePart, Item, ItemView, NewOutput, OutputView, ResultView, StoredPart,
 };
 
 const JSON: &str = "application/json";
@@ -30,10 +30,10 @@ impl Item for HistoryItem {
             }),
             Self::ToolResult(result) => ItemView::Result(ResultView {
                 call: Some(result.call_id.as_str()),
-                ending: Ending {
+                ended: Ended {
                     status: Some(result.status),
                     exit: result.exit,
-                    incomplete: result.incomplete.clone(),
+                    incomplete: result.incomplete.as_ref().map(|incomplete| incomplete.reason),
                 },
                 output: output(result),
             }),

@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use output_contract::{ArtifactUri, Exit, Incomplete, Status};
+use output_contract::ArtifactUri;
+use output_retention::Ended;
 
 use crate::arguments::Arguments;
 
@@ -72,20 +73,9 @@ pub struct ResultView<'a> {
     /// The id of its call; `None` where the history has none.
     pub call: Option<&'a str>,
     /// How the call ended, as far as the history says.
-    pub ending: Ending,
+    pub ended: Ended,
     /// What came out of it.
     pub output: OutputView<'a>,
-}
-
-/// How a call ended, as far as a history says.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ending {
-    /// The status; `None` where the history has no sign of it.
-    pub status: Option<Status>,
-    /// How its process ended, where it had one.
-    pub exit: Option<Exit>,
-    /// That output is missing.
-    pub incomplete: Option<Incomplete>,
 }
 
 /// The output of a result, in the parts of which it consists.

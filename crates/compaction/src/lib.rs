@@ -6,6 +6,6 @@ mod item;
 
 pub use arguments::Arguments;
 pub use item::{
-    Body, CallView, Ending, InlinePart, Item, ItemView, NewOutput, OutputView, ResultView,
-    StoredPart,
+    Body, CallView, InlinePart, Item, ItemView, NewOutput, OutputView, ResultView, StoredPart,
 };
+pub use output_retention::Ended;

@@ -7,7 +7,8 @@
 //! - [`PreviewBuilder`] collects a [`Preview`] while a stream passes by;
 //!   [`Preview::cut`] cuts it by [`Limits`]; [`render()`] turns the previews of a
 //!   call into the text that the model sees; [`SpilledView`] shows the ends of
-//!   one that is kept elsewhere. All headings, notices, hints and status lines
+//!   one that is kept elsewhere; a [`Reference`] is the line that stands for an
+//!   output in a pruned history. All headings, notices, hints and status lines
 //!   are written there and nowhere else.
 //! - [`HeadTail`], [`Head`], [`Tail`] and [`ItemRetainer`] keep the ends of
 //!   streams and sequences and count what they leave out.
@@ -69,7 +70,9 @@ pub use display::{LiveDisplay, final_display, one_line};
 pub use escape::{ByteClass, EscapeScanner};
 pub use preview::{Cut, Limits, LimitsError, Position, Preview, PreviewBuilder, Shape, TailCut};
 pub use render::{
-    Ending, Hints, Rendered, RenderedSpill, Shown, SpilledView, StreamView, missing_display, render,
+    ARTIFACT_READ_OMITTED, Ended, Ending, Hints, PartLabel, Place, Reference, ReferencePart,
+    Rendered, RenderedSpill, Shown, SpilledView, StreamView, is_pruned_output, missing_display,
+    render,
 };
 pub use retain::{Head, HeadTail, ItemRetainer, Retained, RetainedItems, Tail};
 pub use unit::{json_escaped_len, model_text, model_text_escaped_len};

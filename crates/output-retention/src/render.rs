@@ -17,6 +17,7 @@
 
 mod ending;
 mod hint;
+mod reference;
 mod spilled;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,9 @@ use output_contract::{ArtifactUri, StreamName};
 
 pub use ending::{Ending, missing_display};
 pub use hint::Hints;
+pub use reference::{
+    ARTIFACT_READ_OMITTED, Ended, PartLabel, Place, Reference, ReferencePart, is_pruned_output,
+};
 pub use spilled::{RenderedSpill, SpilledView};
 
 use crate::binary::Classification;

@@ -119,15 +119,33 @@ pub fn missing_display(title: &str, status: Status, incomplete: bool) -> String 
     format!("{title}{colon}{status}{bracket}")
 }
 
-fn reason(incomplete: &Incomplete) -> String {
-    let reason = match incomplete.reason {
+/// The word for a reason.
+pub(super) const fn incomplete_reason(reason: IncompleteReason) -> &'static str {
+    match reason {
         IncompleteReason::StorageError => "storage error",
         IncompleteReason::SizeLimit => "size limit",
         IncompleteReason::PipeHeld => "pipe held open by a background process",
         IncompleteReason::Cancelled => "cancelled",
         IncompleteReason::TimedOut => "timed out",
         IncompleteReason::Interrupted => "interrupted",
-    };
+    }
+}
+
+/// The reason whose word this is.
+pub(super) fn parse_incomplete_reason(word: &str) -> Option<IncompleteReason> {
+    let all = [
+        IncompleteReason::StorageError,
+        IncompleteReason::SizeLimit,
+        IncompleteReason::PipeHeld,
+        IncompleteReason::Cancelled,
+        IncompleteReason::TimedOut,
+        IncompleteReason::Interrupted,
+    ];
+    all.into_iter().find(|&reason| incomplete_reason(reason) == word)
+}
+
+fn reason(incomplete: &Incomplete) -> String {
+    let reason = incomplete_reason(incomplete.reason);
     let detail = incomplete.detail.as_deref().map(|detail| one_line(detail, MAX_DETAIL_BYTES));
     match detail.filter(|detail| !detail.is_empty()) {
         Some(detail) => format!("{reason}: {detail}"),
