@@ -22,6 +22,7 @@
 
 use std::sync::Once;
 
+use artifacts::fs::Fs;
 use artifacts::{Durability, FileError};
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
@@ -79,18 +80,19 @@ impl Layout {
         path: &Utf8Path,
         durability: Durability,
         allow_network_fs: bool,
+        fs: &Fs,
     ) -> Result<Self, StoreError> {
-        let root = match Dir::open_root(path)? {
+        let root = match Dir::open_root(path, fs)? {
             Some(root) => root,
             None => {
-                Dir::create_root(path)?;
-                Dir::open_root(path)?.ok_or_else(|| vanished(path))?
+                Dir::create_root(path, fs)?;
+                Dir::open_root(path, fs)?.ok_or_else(|| vanished(path))?
             }
         };
         check_root(&root, allow_network_fs)?;
         let description = match read_description(&root)? {
             Some(description) => description,
-            None => create(&root, durability)?,
+            None => create(&root, durability, fs)?,
         };
         let shelf = |name| Ok::<_, FileError>(Shelf::new(root.dir(name)?.dir(ALGORITHM)?));
         Ok(Self {
@@ -151,7 +153,7 @@ fn read_description(root: &Dir) -> Result<Option<Description>, StoreError> {
 }
 
 /// Makes all directories, then the description: where it is, all else is.
-fn create(root: &Dir, durability: Durability) -> Result<Description, StoreError> {
+fn create(root: &Dir, durability: Durability, fs: &Fs) -> Result<Description, StoreError> {
     if let Some(entry) = root.names()?.into_iter().find(|name| !is_ours(name)) {
         return Err(StoreError::NotAStore { path: root.path().to_owned(), entry });
     }
@@ -174,7 +176,7 @@ fn create(root: &Dir, durability: Durability) -> Result<Description, StoreError>
     if durability.waits() {
         root.sync()?;
         if let Some(parent) = root.path().parent()
-            && let Some(parent) = Dir::open_root(parent)?
+            && let Some(parent) = Dir::open_root(parent, fs)?
         {
             parent.sync()?;
         }

@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
+use artifacts::fs::Fs;
 use artifacts::{
     CaptureRoot, CollectError, CollectOptions, CollectReport, Durability, FileError, OpenError,
     Publication, PublishError, RetainedCall, RootError,
@@ -100,10 +101,25 @@ impl LocalStore {
     /// [`StoreError`] where the directory is someone else's, holds something
     /// else, lies on a network file system, or cannot be read or made.
     pub fn open(root: &Utf8Path, options: StoreOptions) -> Result<Self, StoreError> {
+        Self::open_by(root, options, &Fs::real())
+    }
+
+    /// Opens a store by another way to the disk, one that fails or takes notes.
+    /// For tests only: it may change with the store.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    #[cfg(feature = "fault-injection")]
+    #[doc(hidden)]
+    pub fn open_on(root: &Utf8Path, options: StoreOptions, fs: &Fs) -> Result<Self, StoreError> {
+        Self::open_by(root, options, fs)
+    }
+
+    fn open_by(root: &Utf8Path, options: StoreOptions, fs: &Fs) -> Result<Self, StoreError> {
         let root =
             camino::absolute_utf8(root).map_err(|source| FileError::new("find", root, source))?;
-        let layout = Layout::open(&root, options.durability, options.allow_network_fs)?;
-        let captures = CaptureRoot::new(root.join("captures"), options.durability);
+        let layout = Layout::open(&root, options.durability, options.allow_network_fs, fs)?;
+        let captures = CaptureRoot::new(root.join("captures"), options.durability).on(fs.clone());
         Ok(Self {
             inner: Arc::new(Inner { layout, options, captures, leases: LeaseBook::default() }),
         })

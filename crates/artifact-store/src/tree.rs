@@ -4,8 +4,8 @@
 //! crate made or checked; no symlink is followed, and no handle survives an
 //! `exec`. Modes hold whatever the umask. Errors carry the path.
 //!
-//! Nothing else in this crate calls the file system, so that another
-//! implementation, one that fails or crashes on purpose, can stand here.
+//! Nothing else in this crate calls the file system, and everything here does
+//! so by an [`artifacts::fs::Fs`], so that tests can let it fail or crash.
 
 mod dir;
 mod file;

@@ -98,7 +98,8 @@ impl Capture {
         }
         let file = self.dir.create_new(name, 0o600)?;
         let path = self.dir.path().join(name);
-        Ok(CaptureWriter::new(file, path, self.durability, Arc::clone(&self.lock)))
+        let fs = self.dir.fs().clone();
+        Ok(CaptureWriter::new(file, path, fs, self.durability, Arc::clone(&self.lock)))
     }
 
     /// Removes the files, the directory, and at last the lock file.

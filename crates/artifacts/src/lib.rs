@@ -39,6 +39,8 @@ pub mod capture;
 pub mod conformance;
 mod durability;
 pub mod error;
+#[doc(hidden)]
+pub mod fs;
 pub mod hash;
 mod journal;
 mod manifest;

@@ -3,6 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use artifacts::FileError;
+use artifacts::fs::{Fs, OperationKind, Target};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{FlockOperation, Mode, Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
@@ -14,6 +15,7 @@ use super::FileStat;
 pub(crate) struct File {
     fd: OwnedFd,
     path: Utf8PathBuf,
+    fs: Fs,
 }
 
 /// How a file is locked; always flock, which belongs to this handle.
@@ -24,8 +26,8 @@ pub(crate) enum LockMode {
 }
 
 impl File {
-    pub(super) const fn new(fd: OwnedFd, path: Utf8PathBuf) -> Self {
-        Self { fd, path }
+    pub(super) const fn new(fd: OwnedFd, path: Utf8PathBuf, fs: Fs) -> Self {
+        Self { fd, path, fs }
     }
 
     pub(crate) fn path(&self) -> &Utf8Path {
@@ -36,8 +38,22 @@ impl File {
         FileError::new(action, &self.path, errno)
     }
 
+    fn target(&self, kind: OperationKind) -> Target<'_> {
+        Target::of(kind, &self.fd, &self.path)
+    }
+
+    fn run<T>(
+        &self,
+        kind: OperationKind,
+        call: impl FnMut() -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        self.fs.run(self.target(kind), call)
+    }
+
     pub(crate) fn stat(&self) -> Result<FileStat, FileError> {
-        let stat = rustix::fs::fstat(&self.fd).map_err(|errno| self.fail("look at", errno))?;
+        let stat = self
+            .run(OperationKind::Stat, || rustix::fs::fstat(&self.fd))
+            .map_err(|errno| self.fail("look at", errno))?;
         Ok(FileStat::of(&stat))
     }
 
@@ -46,10 +62,12 @@ impl File {
     pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, FileError> {
         let mut filled = 0;
         while filled < buffer.len() {
-            match rustix::io::pread(&self.fd, &mut buffer[filled..], offset + filled as u64) {
+            let read = self.run(OperationKind::Read, || {
+                rustix::io::pread(&self.fd, &mut buffer[filled..], offset + filled as u64)
+            });
+            match read {
                 Ok(0) => break,
                 Ok(read) => filled += read,
-                Err(Errno::INTR) => {}
                 Err(errno) => return Err(self.fail("read", errno)),
             }
         }
@@ -77,9 +95,9 @@ impl File {
         let before = self.stat()?.bytes;
         let mut rest = bytes;
         while !rest.is_empty() {
-            match rustix::io::write(&self.fd, rest) {
+            let target = self.target(OperationKind::Write);
+            match self.fs.write(target, rest, |rest| rustix::io::write(&self.fd, rest)) {
                 Ok(written) if written > 0 => rest = &rest[written..],
-                Err(Errno::INTR) => {}
                 other => {
                     self.cut_back(before);
                     return Err(self.fail("append to", other.err().unwrap_or(Errno::IO)));
@@ -92,11 +110,12 @@ impl File {
     /// Takes back what was appended since the file had `bytes` bytes. Where
     /// that fails too, readers find a torn tail, and the next append closes it.
     pub(crate) fn cut_back(&self, bytes: u64) {
-        let _ = rustix::fs::ftruncate(&self.fd, bytes);
+        let target = self.target(OperationKind::Truncate).position(bytes);
+        let _ = self.fs.run(target, || rustix::fs::ftruncate(&self.fd, bytes));
     }
 
     pub(crate) fn set_mode(&self, mode: u32) -> Result<(), FileError> {
-        rustix::fs::fchmod(&self.fd, Mode::from_raw_mode(mode))
+        self.run(OperationKind::SetMode, || rustix::fs::fchmod(&self.fd, Mode::from_raw_mode(mode)))
             .map_err(|errno| self.fail("set the mode of", errno))
     }
 
@@ -105,14 +124,17 @@ impl File {
     pub(crate) fn touch(&self) -> Result<FileStat, FileError> {
         let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
         let times = Timestamps { last_access: now, last_modification: now };
-        rustix::fs::futimens(&self.fd, &times).map_err(|errno| self.fail("touch", errno))?;
+        self.run(OperationKind::Touch, || rustix::fs::futimens(&self.fd, &times))
+            .map_err(|errno| self.fail("touch", errno))?;
         self.stat()
     }
 
     /// Brings the bytes to the medium. A failure is final: the bytes may be
     /// lost although a second attempt would succeed.
     pub(crate) fn sync(&self) -> Result<(), FileError> {
-        rustix::fs::fdatasync(&self.fd).map_err(|errno| self.fail("sync", errno))
+        self.fs
+            .sync(self.target(OperationKind::SyncFile), || rustix::fs::fdatasync(&self.fd))
+            .map_err(|errno| self.fail("sync", errno))
     }
 
     /// Locks the file, waiting for whoever holds it.
@@ -121,12 +143,8 @@ impl File {
             LockMode::Shared => FlockOperation::LockShared,
             LockMode::Exclusive => FlockOperation::LockExclusive,
         };
-        loop {
-            match rustix::fs::flock(&self.fd, operation) {
-                Err(Errno::INTR) => {}
-                other => return other.map_err(|errno| self.fail("lock", errno)),
-            }
-        }
+        self.run(OperationKind::Lock, || rustix::fs::flock(&self.fd, operation))
+            .map_err(|errno| self.fail("lock", errno))
     }
 
     /// Locks the file unless someone else holds it.
@@ -135,13 +153,10 @@ impl File {
             LockMode::Shared => FlockOperation::NonBlockingLockShared,
             LockMode::Exclusive => FlockOperation::NonBlockingLockExclusive,
         };
-        loop {
-            match rustix::fs::flock(&self.fd, operation) {
-                Ok(()) => return Ok(true),
-                Err(Errno::WOULDBLOCK) => return Ok(false),
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(self.fail("lock", errno)),
-            }
+        match self.run(OperationKind::Lock, || rustix::fs::flock(&self.fd, operation)) {
+            Ok(()) => Ok(true),
+            Err(Errno::WOULDBLOCK) => Ok(false),
+            Err(errno) => Err(self.fail("lock", errno)),
         }
     }
 

@@ -10,6 +10,7 @@ mod expiring;
 mod guarding;
 mod healing;
 mod interleaving;
+mod interposing;
 mod model;
 mod numbers;
 mod opening;

@@ -3,10 +3,10 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use rustix::io::Errno;
 
-use super::directory::{Directory, is_file};
+use super::directory::{Directory, is_file, stat_of};
 use super::error::CaptureError;
 use super::lock::CaptureLock;
 use super::meta::CaptureMeta;
@@ -15,6 +15,7 @@ use super::stream_file;
 use super::writer::finish_file;
 use crate::durability::Durability;
 use crate::error::FileError;
+use crate::fs::{Fs, OperationKind, Target};
 use crate::hash::{BLOCK_BYTES, ContentHasher};
 
 /// A capture that its process left behind; its lock is ours now.
@@ -70,13 +71,14 @@ impl DeadCapture {
             None => self.dir.create_new(name, 0o600)?,
         };
         let failed = |errno| FileError::new("look at", &path, errno);
-        let stat = rustix::fs::fstat(&file).map_err(failed)?;
+        let fs = self.dir.fs();
+        let stat = stat_of(fs, &file, &path).map_err(failed)?;
         if !is_file(&stat) {
             return Err(failed(Errno::INVAL).into());
         }
-        finish_file(&file, &path, self.durability)?;
-        let hasher = hash_file(&file, &path)?;
-        let after = rustix::fs::fstat(&file).map_err(failed)?;
+        finish_file(fs, &file, &path, self.durability)?;
+        let hasher = hash_file(fs, &file, &path)?;
+        let after = stat_of(fs, &file, &path).map_err(failed)?;
         if after.st_size as u64 != hasher.bytes() {
             let (accepted, found) = (hasher.bytes(), after.st_size as u64);
             return Err(CaptureError::Size { path, accepted, found });
@@ -94,14 +96,16 @@ impl DeadCapture {
     }
 }
 
-fn hash_file(file: &OwnedFd, path: &Utf8PathBuf) -> Result<ContentHasher, CaptureError> {
+fn hash_file(fs: &Fs, file: &OwnedFd, path: &Utf8Path) -> Result<ContentHasher, CaptureError> {
     let mut hasher = ContentHasher::new();
     let mut buffer = vec![0; BLOCK_BYTES as usize];
     loop {
-        match rustix::io::pread(file, &mut buffer[..], hasher.bytes()) {
+        let read = fs.run(Target::of(OperationKind::Read, file, path), || {
+            rustix::io::pread(file, &mut buffer[..], hasher.bytes())
+        });
+        match read {
             Ok(0) => return Ok(hasher),
             Ok(read) => hasher.update(&buffer[..read]),
-            Err(Errno::INTR) => {}
             Err(errno) => return Err(FileError::new("read", path, errno).into()),
         }
     }

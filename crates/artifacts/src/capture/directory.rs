@@ -10,12 +10,14 @@ use rustix::io::Errno;
 use super::error::CaptureError;
 use super::lock::CaptureLock;
 use crate::error::FileError;
+use crate::fs::{Fs, OperationKind, Target};
 
 /// An open directory; the path is for messages and for callers, not for access.
 #[derive(Debug)]
 pub(super) struct Directory {
     fd: OwnedFd,
     path: Utf8PathBuf,
+    fs: Fs,
 }
 
 const DIRECTORY: OFlags =
@@ -23,23 +25,39 @@ const DIRECTORY: OFlags =
 
 impl Directory {
     /// Opens `path`, making it where it is missing.
-    pub(super) fn open_or_create(path: &Utf8Path) -> Result<Self, FileError> {
-        match Self::open(path) {
+    pub(super) fn open_or_create(path: &Utf8Path, fs: &Fs) -> Result<Self, FileError> {
+        match Self::open(path, fs) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                match rustix::fs::mkdir(path.as_std_path(), Mode::from_raw_mode(0o700)) {
+                let made = fs.run(Target::at(OperationKind::MakeDir, path, ""), || {
+                    rustix::fs::mkdir(path.as_std_path(), Mode::from_raw_mode(0o700))
+                });
+                match made {
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(errno) => return Err(FileError::new("create", path, errno)),
                 }
-                Self::open(path)
+                Self::open(path, fs)
             }
             other => other,
         }
     }
 
-    pub(super) fn open(path: &Utf8Path) -> Result<Self, FileError> {
-        let fd = rustix::fs::open(path.as_std_path(), DIRECTORY, Mode::empty())
+    pub(super) fn open(path: &Utf8Path, fs: &Fs) -> Result<Self, FileError> {
+        let fd = fs
+            .run(Target::at(OperationKind::OpenDir, path, ""), || {
+                rustix::fs::open(path.as_std_path(), DIRECTORY, Mode::empty())
+            })
             .map_err(|errno| FileError::new("open", path, errno))?;
-        Ok(Self { fd, path: path.to_owned() })
+        Ok(Self { fd, path: path.to_owned(), fs: fs.clone() })
+    }
+
+    /// The way to the disk that this directory was opened by.
+    pub(super) const fn fs(&self) -> &Fs {
+        &self.fs
+    }
+
+    /// What is to be done to the entry `name`.
+    pub(super) fn target<'a>(&'a self, kind: OperationKind, name: &'a str) -> Target<'a> {
+        Target::at(kind, &self.path, name)
     }
 
     pub(super) fn path(&self) -> &Utf8Path {
@@ -52,16 +70,25 @@ impl Directory {
 
     /// Opens the directory `name` in this one.
     pub(super) fn open_dir(&self, name: &str) -> Result<Self, FileError> {
-        let fd = rustix::fs::openat(&self.fd, name, DIRECTORY, Mode::empty())
-            .map_err(|errno| self.fail("open", name, errno))?;
-        Ok(Self { fd, path: self.path.join(name) })
+        let fd = self.dir_fd(name).map_err(|errno| self.fail("open", name, errno))?;
+        Ok(self.below(fd, name))
+    }
+
+    fn dir_fd(&self, name: &str) -> Result<OwnedFd, Errno> {
+        self.fs.run(self.target(OperationKind::OpenDir, name), || {
+            rustix::fs::openat(&self.fd, name, DIRECTORY, Mode::empty())
+        })
+    }
+
+    fn below(&self, fd: OwnedFd, name: &str) -> Self {
+        Self { fd, path: self.path.join(name), fs: self.fs.clone() }
     }
 
     /// Opens the directory `name` in this one; `None` where there is none, or
     /// something else.
     pub(super) fn find_dir(&self, name: &str) -> Result<Option<Self>, FileError> {
-        match rustix::fs::openat(&self.fd, name, DIRECTORY, Mode::empty()) {
-            Ok(fd) => Ok(Some(Self { fd, path: self.path.join(name) })),
+        match self.dir_fd(name) {
+            Ok(fd) => Ok(Some(self.below(fd, name))),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
             Err(errno) => Err(self.fail("open", name, errno)),
         }
@@ -69,10 +96,17 @@ impl Directory {
 
     /// Makes the directory `name`, for its owner only whatever the umask.
     pub(super) fn create_dir(&self, name: &str) -> Result<Self, FileError> {
-        rustix::fs::mkdirat(&self.fd, name, Mode::from_raw_mode(0o700))
+        let mode = Mode::from_raw_mode(0o700);
+        self.fs
+            .run(self.target(OperationKind::MakeDir, name), || {
+                rustix::fs::mkdirat(&self.fd, name, mode)
+            })
             .map_err(|errno| self.fail("create", name, errno))?;
         // Not by a handle: the umask may have left nothing to open it with.
-        rustix::fs::chmodat(&self.fd, name, Mode::from_raw_mode(0o700), AtFlags::empty())
+        self.fs
+            .run(self.target(OperationKind::SetMode, name), || {
+                rustix::fs::chmodat(&self.fd, name, mode, AtFlags::empty())
+            })
             .map_err(|errno| self.fail("set the mode of", name, errno))?;
         self.open_dir(name)
     }
@@ -81,16 +115,24 @@ impl Directory {
     pub(super) fn create_new(&self, name: &str, mode: RawMode) -> Result<OwnedFd, FileError> {
         let flags =
             OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&self.fd, name, flags, Mode::from_raw_mode(mode))
+        let fd = self
+            .fs
+            .open(self.target(OperationKind::Create, name), || {
+                rustix::fs::openat(&self.fd, name, flags, Mode::from_raw_mode(mode))
+            })
             .map_err(|errno| self.fail("create", name, errno))?;
-        set_mode(&fd, mode).map_err(|errno| self.fail("set the mode of", name, errno))?;
+        set_mode(&self.fs, &fd, &self.path.join(name), mode)
+            .map_err(|errno| self.fail("set the mode of", name, errno))?;
         Ok(fd)
     }
 
     /// Opens the file `name` for reading; `None` where it is missing.
     pub(super) fn open_file(&self, name: &str) -> Result<Option<OwnedFd>, FileError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        match rustix::fs::openat(&self.fd, name, flags, Mode::empty()) {
+        let opened = self.fs.run(self.target(OperationKind::Open, name), || {
+            rustix::fs::openat(&self.fd, name, flags, Mode::empty())
+        });
+        match opened {
             Ok(fd) => Ok(Some(fd)),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(self.fail("open", name, errno)),
@@ -99,7 +141,10 @@ impl Directory {
 
     /// The state of `name` itself, not of what it points to.
     pub(super) fn stat(&self, name: &str) -> Result<Option<Stat>, FileError> {
-        match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+        let found = self.fs.run(self.target(OperationKind::Stat, name), || {
+            rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)
+        });
+        match found {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(self.fail("look at", name, errno)),
@@ -107,17 +152,22 @@ impl Directory {
     }
 
     pub(super) fn rename(&self, from: &str, to: &str) -> Result<(), FileError> {
-        rustix::fs::renameat(&self.fd, from, &self.fd, to)
+        self.fs
+            .run(self.target(OperationKind::Rename, from).to(&self.path, to), || {
+                rustix::fs::renameat(&self.fd, from, &self.fd, to)
+            })
             .map_err(|errno| self.fail("rename", from, errno))
     }
 
     /// Removes the file `name`; it may be gone already.
     pub(super) fn unlink(&self, name: &str) -> Result<(), FileError> {
-        self.remove(name, AtFlags::empty())
+        self.remove(OperationKind::Unlink, name, AtFlags::empty())
     }
 
-    fn remove(&self, name: &str, flags: AtFlags) -> Result<(), FileError> {
-        match rustix::fs::unlinkat(&self.fd, name, flags) {
+    fn remove(&self, kind: OperationKind, name: &str, flags: AtFlags) -> Result<(), FileError> {
+        let removed =
+            self.fs.run(self.target(kind, name), || rustix::fs::unlinkat(&self.fd, name, flags));
+        match removed {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(errno) => Err(self.fail("remove", name, errno)),
         }
@@ -127,7 +177,8 @@ impl Directory {
     pub(super) fn names(&self) -> Result<Vec<String>, FileError> {
         let failed = |errno| FileError::new("list", &self.path, errno);
         let mut names = Vec::new();
-        for entry in Dir::read_from(&self.fd).map_err(failed)? {
+        let listed = self.fs.run(self.target(OperationKind::List, ""), || Dir::read_from(&self.fd));
+        for entry in listed.map_err(failed)? {
             if let Ok(name) = entry.map_err(failed)?.file_name().to_str()
                 && !matches!(name, "." | "..")
             {
@@ -144,7 +195,7 @@ impl Directory {
         }
         let name = dir.path.file_name().expect("a capture's directory has a name").to_owned();
         drop(dir);
-        self.remove(&name, AtFlags::REMOVEDIR)?;
+        self.remove(OperationKind::RemoveDir, &name, AtFlags::REMOVEDIR)?;
         self.unlink(lock.name())?;
         Ok(())
     }
@@ -157,8 +208,15 @@ impl AsFd for Directory {
 }
 
 /// Sets a mode that creation may have narrowed by the umask.
-pub(super) fn set_mode(fd: &OwnedFd, mode: RawMode) -> Result<(), Errno> {
-    rustix::fs::fchmod(fd, Mode::from_raw_mode(mode))
+pub(super) fn set_mode(fs: &Fs, fd: &OwnedFd, path: &Utf8Path, mode: RawMode) -> Result<(), Errno> {
+    fs.run(Target::of(OperationKind::SetMode, fd, path), || {
+        rustix::fs::fchmod(fd, Mode::from_raw_mode(mode))
+    })
+}
+
+/// The state of an open file.
+pub(super) fn stat_of(fs: &Fs, fd: &OwnedFd, path: &Utf8Path) -> Result<Stat, Errno> {
+    fs.run(Target::of(OperationKind::Stat, fd, path), || rustix::fs::fstat(fd))
 }
 
 /// Whether `stat` is that of a regular file.

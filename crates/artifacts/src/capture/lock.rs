@@ -5,8 +5,9 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::directory::{Directory, set_mode};
+use super::directory::{Directory, set_mode, stat_of};
 use crate::error::FileError;
+use crate::fs::{OperationKind, Target};
 
 /// The suffix of lock files.
 pub(super) const LOCK_SUFFIX: &str = ".lock";
@@ -41,23 +42,32 @@ impl CaptureLock {
         let name = format!("{id}{LOCK_SUFFIX}");
         let mut flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         flags.set(OFlags::CREATE, create);
-        let fd = match rustix::fs::openat(root, &name, flags, Mode::from_raw_mode(0o600)) {
+        let kind = if create { OperationKind::Create } else { OperationKind::Open };
+        let opened = root.fs().open(root.target(kind, &name), || {
+            rustix::fs::openat(root, &name, flags, Mode::from_raw_mode(0o600))
+        });
+        let fd = match opened {
             Ok(fd) => fd,
             Err(Errno::NOENT) => return Ok(Taken::Gone),
             Err(errno) => return Err(root.fail("open", &name, errno)),
         };
+        let path = root.path().join(&name);
         if create {
-            set_mode(&fd, 0o600).map_err(|errno| root.fail("set the mode of", &name, errno))?;
+            set_mode(root.fs(), &fd, &path, 0o600)
+                .map_err(|errno| root.fail("set the mode of", &name, errno))?;
         }
-        match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+        let locked = root.fs().run(Target::of(OperationKind::Lock, &fd, &path), || {
+            rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)
+        });
+        match locked {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => return Ok(Taken::Busy),
             Err(errno) => return Err(root.fail("lock", &name, errno)),
         }
         let lock = Self { fd, name };
         // Whoever cleaned up may have unlinked it between open and lock.
-        let ours =
-            rustix::fs::fstat(&lock.fd).map_err(|errno| root.fail("look at", &lock.name, errno))?;
+        let ours = stat_of(root.fs(), &lock.fd, &path)
+            .map_err(|errno| root.fail("look at", &lock.name, errno))?;
         match root.stat(&lock.name)? {
             Some(found) if (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino) => {
                 Ok(Taken::Held(lock))

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::directory::Directory;
 use super::error::CaptureError;
 use super::writer::write_all;
+use crate::fs::{OperationKind, Target};
 
 /// The name of the description in a capture's directory.
 pub(super) const META_FILE: &str = "meta.json";
@@ -63,7 +64,8 @@ impl CaptureMeta {
             source: Arc::new(source),
         })?;
         let file = dir.create_new(TEMPORARY, 0o600)?;
-        write_all(&file, &json, 0).map_err(|errno| dir.fail("write", TEMPORARY, errno))?;
+        write_all(dir.fs(), &file, &dir.path().join(TEMPORARY), &json, 0)
+            .map_err(|errno| dir.fail("write", TEMPORARY, errno))?;
         dir.rename(TEMPORARY, META_FILE)?;
         Ok(())
     }
@@ -71,13 +73,16 @@ impl CaptureMeta {
     /// Reads the description; `None` where there is none that can be read.
     pub(super) fn read(dir: &Directory) -> Option<Self> {
         let file = dir.open_file(META_FILE).ok()??;
+        let path = dir.path().join(META_FILE);
         let mut json = Vec::new();
         let mut buffer = [0; 4096];
         loop {
-            match rustix::io::pread(&file, &mut buffer, json.len() as u64) {
+            let read = dir.fs().run(Target::of(OperationKind::Read, &file, &path), || {
+                rustix::io::pread(&file, &mut buffer, json.len() as u64)
+            });
+            match read {
                 Ok(0) => break,
                 Ok(n) => json.extend_from_slice(&buffer[..n]),
-                Err(rustix::io::Errno::INTR) => {}
                 Err(_) => return None,
             }
             if json.len() > MAX_META_BYTES {

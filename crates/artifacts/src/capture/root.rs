@@ -15,6 +15,7 @@ use super::lock::{CaptureLock, LOCK_SUFFIX, Taken};
 use super::meta::CaptureMeta;
 use crate::durability::Durability;
 use crate::error::FileError;
+use crate::fs::Fs;
 
 /// How often a new name is tried where a lock cannot be had at once.
 const TRIES: usize = 16;
@@ -24,12 +25,20 @@ const TRIES: usize = 16;
 pub struct CaptureRoot {
     dir: Utf8PathBuf,
     durability: Durability,
+    fs: Fs,
 }
 
 impl CaptureRoot {
     /// Captures in `dir`, which is made at the first of them.
     pub const fn new(dir: Utf8PathBuf, durability: Durability) -> Self {
-        Self { dir, durability }
+        Self { dir, durability, fs: Fs::real() }
+    }
+
+    /// The same, by another way to the disk.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn on(self, fs: Fs) -> Self {
+        Self { fs, ..self }
     }
 
     /// The directory.
@@ -42,7 +51,7 @@ impl CaptureRoot {
     /// # Errors
     /// [`CaptureError`] where a file cannot be made or locked.
     pub fn create(&self, meta: &CaptureMeta) -> Result<Capture, CaptureError> {
-        let root = Arc::new(Directory::open_or_create(&self.dir)?);
+        let root = Arc::new(Directory::open_or_create(&self.dir, &self.fs)?);
         for _ in 0..TRIES {
             let id = Uuid::now_v7().to_string();
             // Whoever looks for dead captures may hold or remove the new lock
@@ -129,7 +138,7 @@ impl CaptureRoot {
     }
 
     fn open(&self) -> Result<Option<Arc<Directory>>, FileError> {
-        match Directory::open(&self.dir) {
+        match Directory::open(&self.dir, &self.fs) {
             Ok(root) => Ok(Some(Arc::new(root))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),

@@ -39,7 +39,7 @@ pub struct FileId {
 }
 
 impl FileId {
-    pub(super) fn of(stat: &Stat) -> Self {
+    pub(crate) fn of(stat: &Stat) -> Self {
         Self { device: stat.st_dev, inode: stat.st_ino }
     }
 }

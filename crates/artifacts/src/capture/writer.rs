@@ -7,13 +7,14 @@ use bytes::Bytes;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::io::Errno;
 
-use super::directory::set_mode;
+use super::directory::{set_mode, stat_of};
 use super::error::CaptureError;
 use super::hashing::{BESIDE_FROM_BYTES, Hashing};
 use super::lock::CaptureLock;
 use super::sealed::{FileId, SealedCapture};
 use crate::durability::Durability;
 use crate::error::FileError;
+use crate::fs::{Fs, OperationKind, Target};
 
 /// Appends to one file of a capture and hashes on the way; what is large, on a
 /// thread of its own that ends with this.
@@ -25,6 +26,7 @@ use crate::error::FileError;
 pub struct CaptureWriter {
     file: OwnedFd,
     path: Utf8PathBuf,
+    fs: Fs,
     accepted: u64,
     hashing: Hashing,
     error: Option<CaptureError>,
@@ -36,11 +38,12 @@ impl CaptureWriter {
     pub(super) fn new(
         file: OwnedFd,
         path: Utf8PathBuf,
+        fs: Fs,
         durability: Durability,
         lock: Arc<CaptureLock>,
     ) -> Self {
         let hashing = Hashing::new(BESIDE_FROM_BYTES);
-        Self { file, path, accepted: 0, hashing, error: None, durability, lock }
+        Self { file, path, fs, accepted: 0, hashing, error: None, durability, lock }
     }
 
     /// Where the file is; it can be followed while it grows.
@@ -85,11 +88,11 @@ impl CaptureWriter {
         if let Some(error) = &self.error {
             return Err(error.clone());
         }
-        if let Err(errno) = write_all(&self.file, bytes, self.accepted) {
+        if let Err(errno) = write_all(&self.fs, &self.file, &self.path, bytes, self.accepted) {
             let error = CaptureError::File(FileError::new("write", &self.path, errno));
             self.error = Some(error.clone());
             // If this fails too, sealing finds the wrong size and tries again.
-            let _ = rustix::fs::ftruncate(&self.file, self.accepted);
+            let _ = cut(&self.fs, &self.file, &self.path, self.accepted);
             return Err(error);
         }
         self.accepted += bytes.len() as u64;
@@ -105,12 +108,12 @@ impl CaptureWriter {
     /// [`CaptureError::Size`] where the file was changed by someone else,
     /// [`CaptureError::Lost`] where the medium refused it.
     pub fn seal(self) -> Result<SealedCapture, CaptureError> {
-        let Self { file, path, accepted, hashing, durability, lock, .. } = self;
+        let Self { file, path, fs, accepted, hashing, durability, lock, .. } = self;
         let failed = |action, errno| FileError::new(action, &path, errno);
-        let mut stat = rustix::fs::fstat(&file).map_err(|errno| failed("look at", errno))?;
+        let mut stat = stat_of(&fs, &file, &path).map_err(|errno| failed("look at", errno))?;
         if stat.st_size as u64 > accepted {
-            rustix::fs::ftruncate(&file, accepted).map_err(|errno| failed("cut", errno))?;
-            stat = rustix::fs::fstat(&file).map_err(|errno| failed("look at", errno))?;
+            cut(&fs, &file, &path, accepted).map_err(|errno| failed("cut", errno))?;
+            stat = stat_of(&fs, &file, &path).map_err(|errno| failed("look at", errno))?;
         }
         if stat.st_size as u64 != accepted {
             return Err(CaptureError::Size { path, accepted, found: stat.st_size as u64 });
@@ -118,7 +121,7 @@ impl CaptureWriter {
         // No bytes, nothing to lose: most streams are empty, and whoever
         // publishes one brings its name to the medium in any case.
         let durability = if accepted == 0 { Durability::Fast } else { durability };
-        finish_file(&file, &path, durability)?;
+        finish_file(&fs, &file, &path, durability)?;
         // Waited for last: it hashed while the medium was.
         let content = hashing.finish();
         assert_eq!(content.facts.bytes, accepted, "what is written is hashed");
@@ -128,30 +131,44 @@ impl CaptureWriter {
 
 /// Makes a complete file read-only and brings it to the medium.
 pub(super) fn finish_file(
+    fs: &Fs,
     file: &OwnedFd,
     path: &Utf8Path,
     durability: Durability,
 ) -> Result<(), CaptureError> {
-    set_mode(file, 0o444).map_err(|errno| FileError::new("set the mode of", path, errno))?;
+    set_mode(fs, file, path, 0o444)
+        .map_err(|errno| FileError::new("set the mode of", path, errno))?;
     if durability.waits() {
-        rustix::fs::fdatasync(file)
+        fs.sync(Target::of(OperationKind::SyncFile, file, path), || rustix::fs::fdatasync(file))
             .map_err(|errno| CaptureError::Lost { source: FileError::new("sync", path, errno) })?;
     }
     Ok(())
 }
 
 /// Writes all of `bytes` at `offset`.
-pub(super) fn write_all(file: &OwnedFd, mut bytes: &[u8], mut offset: u64) -> Result<(), Errno> {
+pub(super) fn write_all(
+    fs: &Fs,
+    file: &OwnedFd,
+    path: &Utf8Path,
+    mut bytes: &[u8],
+    mut offset: u64,
+) -> Result<(), Errno> {
     while !bytes.is_empty() {
-        match rustix::io::pwrite(file, bytes, offset) {
+        let target = Target::of(OperationKind::Write, file, path).position(offset);
+        match fs.write(target, bytes, |bytes| rustix::io::pwrite(file, bytes, offset)) {
             Ok(0) => return Err(Errno::IO),
             Ok(written) => {
                 bytes = &bytes[written..];
                 offset += written as u64;
             }
-            Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),
         }
     }
     Ok(())
+}
+
+/// Cuts a file to its first `bytes` bytes.
+fn cut(fs: &Fs, file: &OwnedFd, path: &Utf8Path, bytes: u64) -> Result<(), Errno> {
+    let target = Target::of(OperationKind::Truncate, file, path).position(bytes);
+    fs.run(target, || rustix::fs::ftruncate(file, bytes))
 }
