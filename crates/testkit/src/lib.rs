@@ -5,6 +5,8 @@
 //!   fast. Their state can be looked at.
 //! - [`FaultyStore`] and [`FaultyJournal`] wrap any backend and make chosen
 //!   calls fail.
+//! - [`MemorySpill`] and [`FaultySpill`] do the same for spilled texts; saves
+//!   can also be made to wait.
 //! - [`ScriptedTool`] does with its output whatever a [`Script`] says, good or
 //!   bad.
 //! - [`corpus()`] lists real inputs, where the machine has them.
@@ -33,10 +35,12 @@
 mod corpus;
 mod faults;
 mod faulty_journal;
+mod faulty_spill;
 mod faulty_store;
 mod memory_guard;
 mod memory_journal;
 mod memory_reader;
+mod memory_spill;
 mod memory_state;
 mod memory_store;
 mod script;
@@ -44,8 +48,10 @@ mod scripted_tool;
 
 pub use corpus::{CORPUS_VARIABLE, CorpusEntry, corpus, corpus_in};
 pub use faulty_journal::{CommitFault, FaultyJournal};
+pub use faulty_spill::{FaultySpill, HeldSaves};
 pub use faulty_store::FaultyStore;
 pub use memory_journal::MemoryJournal;
+pub use memory_spill::MemorySpill;
 pub use memory_store::MemoryStore;
 pub use script::Script;
 pub use scripted_tool::ScriptedTool;

@@ -7,4 +7,5 @@ mod corpus;
 mod faults;
 mod publish;
 mod scripts;
+mod spill;
 mod store;
