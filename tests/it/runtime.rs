@@ -4,4 +4,5 @@ mod agent;
 mod calls;
 mod hints;
 mod plugins;
+mod paths;
 mod subscription;

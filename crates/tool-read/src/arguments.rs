@@ -67,7 +67,7 @@ pub(crate) fn schema() -> Value {
             FILE_PATH: {
                 "type": "string",
                 "minLength": 1,
-                "description": "A file: absolute, relative to the working directory, or below ~. \
+                "description": "A file or directory: absolute, relative to the working directory, or below ~. \
                     Or stored output: artifact://<64 lowercase hex digits>, with /<stream> after \
                     it for one of several streams.",
             },

@@ -16,7 +16,7 @@ use tool_api::{CallContext, Completion, PrepareError, PreparedCall, Resource};
 
 use crate::arguments::excerpt;
 use crate::call::ReadCall;
-use crate::presentation::{self, ShownPage, explain};
+use crate::presentation::{self, ShownPage, Unit, explain};
 use crate::tool::Request;
 
 /// One call on an artifact.
@@ -54,7 +54,7 @@ impl ArtifactCall {
             .await
             .map_err(|error| self.page_error(error))?;
         let text = String::from_utf8_lossy(&page.bytes).into_owned();
-        Ok(ShownPage::new(&page, text))
+        Ok(ShownPage::new(&page, Unit::Line, text))
     }
 
     fn open_error(&self, error: OpenError) -> ArtifactError {

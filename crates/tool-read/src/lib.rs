@@ -1,20 +1,23 @@
 //! The `read` tool.
 //!
-//! It pages through stored output and through text files.
+//! It pages through stored output, text files and directories, and attaches
+//! images and PDFs.
 //!
 //! [`ReadTool`] is a [`tool_api::Tool`] over any artifact store. A page of an
 //! artifact is stored content and nothing else; a page of a file has line
-//! numbers. Both are bounded, say how to go on where more remains, and are
+//! numbers. Pages are bounded, say how to go on where more remains, and are
 //! never captured or cut again.
 //!
 //! - `artifact`: a `filePath` with artifact intent, decided before anything
 //!   looks at it as a path.
-//! - `file`: text files. What is opened is the path that was approved, and no
-//!   symbolic link on the way to it.
+//! - `filesystem`: everything else. What is opened is the path that was
+//!   approved, and no symbolic link on the way to it. It becomes what `file`,
+//!   `directory` and `media` make of text, entries, and images and PDFs.
+//! - `workspace`: [`WorkspaceApprover`], which keeps calls to the directories
+//!   that an agent works in.
 //!
-//! Directories, images and PDFs are refused for now: their modules will be
-//! `directory` and `media`. Unix only. It must run within a tokio runtime, for
-//! its threads for blocking work.
+//! Unix only. The tool must run within a tokio runtime, for its threads for
+//! blocking work.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -37,9 +40,14 @@ mod arguments;
 mod artifact;
 mod call;
 mod config;
+mod directory;
 mod file;
+mod filesystem;
+mod media;
 mod presentation;
 mod tool;
+mod workspace;
 
 pub use config::{ReadConfig, ReadConfigError};
 pub use tool::ReadTool;
+pub use workspace::{RootError, WorkspaceApprover};

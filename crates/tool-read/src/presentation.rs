@@ -1,20 +1,41 @@
 //! How a page, or the lack of one, becomes the result of a call.
 //!
 //! Responsible for the order of content blocks, the metadata and the display.
-//! Artifacts and files end here alike.
+//! Artifacts and paths end here alike.
 
 use std::error::Error;
 
 use artifacts::{Page, PagePosition};
 use output_contract::limits::MAX_SELF_PAGINATING_BYTES;
 use output_contract::{Content, Status};
-use tool_api::{Completion, OutputSink};
+use tool_api::{Completion, NewAttachment, OutputSink};
 
 use crate::call::ReadCall;
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Byte,
+    Line,
+    Entry,
+}
+
+impl Unit {
+    fn counted(self, number: u64) -> String {
+        let (one, many) = match self {
+            Self::Byte => ("byte", "bytes"),
+            Self::Line => ("line", "lines"),
+            Self::Entry => ("entry", "entries"),
+        };
+        format!("{number} {}", if number == 1 { one } else { many })
+    }
+}
 
 /// A page, ready to be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ShownPage {
+    /// What its lines are.
+    pub(crate) unit: Unit,
     /// The text of the page and nothing else.
     pub(crate) text: String,
     /// Lines in it; a partial one counts.
@@ -28,10 +49,10 @@ pub(crate) struct ShownPage {
 }
 
 impl ShownPage {
-    /// `page`, of which `text` is shown.
-    pub(crate) fn new(page: &Page, text: String) -> Self {
+    /// `page` of a whole in `unit`s, of which `text` is shown.
+    pub(crate) fn new(page: &Page, unit: Unit, text: String) -> Self {
         let Page { lines, next, total_lines, total_bytes, .. } = *page;
-        Self { text, lines, next, total_lines, total_bytes }
+        Self { unit, text, lines, next, total_lines, total_bytes }
     }
 
     /// The content of the result: the page, then, only where more remains, how
@@ -42,8 +63,8 @@ impl ShownPage {
             let next = ReadCall { position, limit: None, ..call };
             content.push(Content::text(format!(
                 "[{} and {} in all. Read more: {next}]",
-                counted(self.total_lines, "line"),
-                counted(self.total_bytes, "byte"),
+                self.unit.counted(self.total_lines),
+                Unit::Byte.counted(self.total_bytes),
             )));
         }
         content
@@ -61,7 +82,7 @@ pub(crate) fn complete(
     too_large: impl FnOnce() -> String,
 ) -> Completion {
     let (next, total_lines, total_bytes) = (page.next, page.total_lines, page.total_bytes);
-    let display = format!("{} of {total_lines}", counted(page.lines, "line"));
+    let display = format!("{} of {total_lines}", page.unit.counted(page.lines));
     let output = match sink.page(page.content(call)) {
         Ok(output) => output,
         Err(rejected) => return fail(rejected.sink, &too_large()),
@@ -74,6 +95,18 @@ pub(crate) fn complete(
     for (key, number) in numbers {
         completion.set_metadata(key, number).expect("four numbers are far below the limit");
     }
+    completion
+}
+
+/// Finishes a call with what is attached, and a line that says so.
+pub(crate) fn attach(sink: OutputSink, attachment: NewAttachment) -> Completion {
+    let bytes = attachment.bytes().len() as u64;
+    let size = Unit::Byte.counted(bytes);
+    let line = format!("attached: {}, {size}", attachment.media_type());
+    let output = finish(sink, vec![Content::text(&line)]);
+    let mut completion = Completion::completed(output).with_display(line);
+    completion.set_metadata("totalBytes", bytes).expect("a number is far below the limit");
+    completion.attach(attachment).expect("the first attachment is not one too many");
     completion
 }
 
@@ -97,8 +130,4 @@ fn finish(sink: OutputSink, content: Vec<Content>) -> tool_api::Output {
 pub(crate) fn explain(error: &dyn Error) -> String {
     let sources = std::iter::successors(error.source(), |source| (*source).source());
     sources.fold(error.to_string(), |text, source| format!("{text}: {source}"))
-}
-
-fn counted(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

@@ -1,4 +1,4 @@
-//! The tool: its description, and the one place where artifacts and files part.
+//! The tool: its description, and the one place where artifacts and paths part.
 
 use std::sync::Arc;
 
@@ -13,9 +13,10 @@ use crate::arguments::{self, Arguments};
 use crate::artifact::ArtifactCall;
 use crate::call::ReadCall;
 use crate::config::{ReadConfig, ReadConfigError};
-use crate::file::FileCall;
+use crate::filesystem::PathCall;
 
-/// Reads pages of stored output and of text files.
+/// Reads pages of stored output, of text files and of directories, and attaches
+/// images and PDFs.
 ///
 /// `read(filePath, offset?, limit?, byteOffset?)`. A `filePath` that starts
 /// with `artifact:`, in any letter case, is an artifact URI or an error; it
@@ -28,7 +29,7 @@ pub struct ReadTool {
 }
 
 impl ReadTool {
-    /// A tool that reads artifacts of `store`, and files.
+    /// A tool that reads artifacts of `store`, and paths.
     ///
     /// # Errors
     /// [`ReadConfigError`] names the field that is wrong.
@@ -49,7 +50,8 @@ impl ReadTool {
 }
 
 const DESCRIPTION: &str = "\
-Reads a text file, or stored tool output by its artifact:// URI, one page at a time.
+Reads a text file, lists a directory, or reads stored tool output by its artifact:// URI, one page \
+at a time.
 - offset is the first line, counted from 0; limit is the number of lines, 2000 at most. Without limit \
 the page has a moderate size.
 - Where more remains, a note after the page gives the call that goes on. byteOffset goes on inside a \
@@ -58,7 +60,8 @@ long line.
 file. Stored output is shown as it is.
 - artifact://<digest> is what a tool call printed; artifact://<digest>/<stream> is one of its streams, \
 such as stdout. Use the URI exactly as it was given to you.
-- Images, PDFs, other binary files and directories are not read.";
+- A directory has one line an entry: name/ is a directory, name -> target a symbolic link.
+- An image or a PDF is attached whole, up to 20 MiB. Other binary files are not read.";
 
 #[async_trait]
 impl Tool for ReadTool {
@@ -73,7 +76,7 @@ impl Tool for ReadTool {
         if is_artifact_intent(&request.arguments.file_path) {
             Ok(Box::new(ArtifactCall::prepare(Arc::clone(&self.store), request)?))
         } else {
-            Ok(Box::new(FileCall::prepare(request).await?))
+            Ok(Box::new(PathCall::prepare(request).await?))
         }
     }
 }

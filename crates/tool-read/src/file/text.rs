@@ -11,22 +11,18 @@ use std::ops::Range;
 use artifacts::{BlockingReader, ReadError};
 use bytes::Bytes;
 use camino::{Utf8Path, Utf8PathBuf};
-use rustix::fd::OwnedFd;
-use rustix::io::{Errno, pread};
 use tool_api::CancellationToken;
 
-use crate::file::error::FileError;
-use crate::file::kind::{Kind, SNIFF_BYTES};
-use crate::file::open::RegularFile;
+use crate::filesystem::error::FileError;
+use crate::filesystem::open::RegularFile;
 
 /// How much is read at once, and has one entry in the index, in bytes.
 const BLOCK_BYTES: u64 = 1024 * 1024;
-const _: () = assert!(BLOCK_BYTES >= SNIFF_BYTES as u64, "the first block shows what the file is");
 
 /// A text file whose lines were counted.
 #[derive(Debug)]
 pub(crate) struct TextFile {
-    fd: OwnedFd,
+    file: RegularFile,
     path: Utf8PathBuf,
     bytes: u64,
     lines: u64,
@@ -41,7 +37,7 @@ impl TextFile {
     /// What is appended after it was opened is left out.
     ///
     /// # Errors
-    /// [`FileError`] where it is no text or cannot be read.
+    /// [`FileError`] where it cannot be read.
     pub(crate) fn survey(
         file: RegularFile,
         path: &Utf8Path,
@@ -56,19 +52,17 @@ impl TextFile {
                 return Ok(None);
             }
             let room = length((end - bytes).min(BLOCK_BYTES)).min(block.len());
-            let read = read_at(&file.fd, &mut block[..room], bytes)
-                .map_err(|errno| FileError::read(path, io::Error::from(errno)))?;
+            let read = file
+                .read_at(&mut block[..room], bytes)
+                .map_err(|error| FileError::read(path, error))?;
             let Some(&last_read) = block[..read].last() else { break };
-            if bytes == 0 {
-                check_kind(&block[..read], file.bytes, path)?;
-            }
             newlines_before.push(newlines);
             newlines += count_newlines(&block[..read]);
             bytes += read as u64;
             last = last_read;
         }
         let lines = newlines + u64::from(last != b'\n');
-        Ok(Some(Self { fd: file.fd, path: path.to_owned(), bytes, lines, newlines_before }))
+        Ok(Some(Self { file, path: path.to_owned(), bytes, lines, newlines_before }))
     }
 
     fn read_exact(&self, range: Range<u64>) -> Result<Vec<u8>, ReadError> {
@@ -76,13 +70,13 @@ impl TextFile {
         let failed = |source: io::Error| {
             ReadError::File(artifacts::FileError::new("read", &*self.path, source))
         };
-        match read_at(&self.fd, &mut bytes, range.start) {
+        match self.file.read_at(&mut bytes, range.start) {
             Ok(read) if read == bytes.len() => Ok(bytes),
             Ok(_) => Err(failed(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
                 "it became shorter while it was read; call again",
             ))),
-            Err(errno) => Err(failed(errno.into())),
+            Err(error) => Err(failed(error)),
         }
     }
 }
@@ -119,30 +113,6 @@ impl BlockingReader for TextFile {
     }
 }
 
-fn check_kind(start: &[u8], known_bytes: u64, path: &Utf8Path) -> Result<(), FileError> {
-    let (path, bytes) = (path.to_owned(), known_bytes.max(start.len() as u64));
-    match Kind::of(start) {
-        Kind::Text => Ok(()),
-        Kind::Image { media_type } => Err(FileError::Image { path, media_type, bytes }),
-        Kind::Pdf => Err(FileError::Pdf { path, bytes }),
-        Kind::Binary { kind } => Err(FileError::Binary { path, kind, bytes }),
-    }
-}
-
-/// Fills `buffer` from `position` on, as far as the file goes.
-fn read_at(fd: &OwnedFd, buffer: &mut [u8], position: u64) -> Result<usize, Errno> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match pread(fd, &mut buffer[filled..], position + filled as u64) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(filled)
-}
-
 fn count_newlines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
@@ -157,7 +127,7 @@ mod tests {
     use artifacts::{PageError, PageRequest, page_blocking};
 
     use super::*;
-    use crate::file::open::open_regular;
+    use crate::filesystem::open::{Opened, open};
 
     const BLOCK: usize = BLOCK_BYTES as usize;
 
@@ -167,9 +137,15 @@ mod tests {
         (dir, path.join("file"))
     }
 
+    fn open_file(path: &Utf8Path) -> RegularFile {
+        match open(path).unwrap() {
+            Opened::File(file) => file,
+            Opened::Directory(_) => panic!("{path} is a directory"),
+        }
+    }
+
     fn survey(path: &Utf8Path) -> TextFile {
-        let file = open_regular(path).unwrap();
-        TextFile::survey(file, path, &CancellationToken::new()).unwrap().unwrap()
+        TextFile::survey(open_file(path), path, &CancellationToken::new()).unwrap().unwrap()
     }
 
     #[test]
@@ -215,7 +191,7 @@ mod tests {
         fs_err::write(&path, "x").unwrap();
         let cancel = CancellationToken::new();
         cancel.cancel();
-        let survey = TextFile::survey(open_regular(&path).unwrap(), &path, &cancel).unwrap();
+        let survey = TextFile::survey(open_file(&path), &path, &cancel).unwrap();
         assert!(survey.is_none());
     }
 
@@ -223,7 +199,7 @@ mod tests {
     fn what_happens_to_the_file_meanwhile() {
         let (_guard, path) = scratch();
         fs_err::write(&path, "one\ntwo\n").unwrap();
-        let opened = open_regular(&path).unwrap();
+        let opened = open_file(&path);
         fs_err::write(&path, "one\ntwo\nthree\n").unwrap();
         let text = TextFile::survey(opened, &path, &CancellationToken::new()).unwrap().unwrap();
         assert_eq!((text.bytes(), text.lines()), (8, 2));

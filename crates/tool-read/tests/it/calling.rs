@@ -8,8 +8,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use output_contract::{CallId, Content, Delta, Fields, OutputDeclaration, SessionId, Status};
 use serde_json::{Map, Value, json};
 use tool_api::{
-    CallContext, CancellationToken, Completion, OutputHandling, OutputMode, OutputSink,
-    PreparedCall, SinkBackend, SinkError, Tool,
+    CallContext, CancellationToken, Completion, NewAttachment, OutputHandling, OutputMode,
+    OutputSink, PreparedCall, SinkBackend, SinkError, Tool,
 };
 use tool_read::{ReadConfig, ReadTool};
 
@@ -28,6 +28,7 @@ pub(crate) struct Answer {
     pub(crate) blocks: Vec<String>,
     pub(crate) display: Option<String>,
     pub(crate) metadata: Fields,
+    pub(crate) attachments: Vec<NewAttachment>,
 }
 
 impl Reader {
@@ -60,7 +61,7 @@ impl Reader {
         let answer = self.read(arguments).await;
         assert_eq!(answer.status, Status::Failed, "{}", answer.start());
         assert_eq!(answer.blocks.len(), 1);
-        assert_eq!(answer.metadata, Fields::new());
+        assert_eq!((&answer.metadata, &*answer.attachments), (&Fields::new(), &[][..]));
         assert_eq!(answer.display.as_ref(), answer.blocks.first());
         answer.blocks[0].clone()
     }
@@ -120,11 +121,12 @@ pub(crate) async fn execute(call: Box<dyn PreparedCall>, cancel: CancellationTok
     let completion: Completion = call.execute(context(cancel)).await;
     let (status, display) = (completion.status, completion.display.clone());
     let metadata = completion.metadata().clone();
+    let attachments = completion.attachments().to_vec();
     let OutputMode::Page(content) = completion.output.into_mode() else {
         panic!("a self-paginating tool ends with a page")
     };
     let text = |content: &Content| content.as_text().unwrap().to_owned();
-    Answer { status, blocks: content.iter().map(text).collect(), display, metadata }
+    Answer { status, blocks: content.iter().map(text).collect(), display, metadata, attachments }
 }
 
 /// The arguments of the call of `tool` that `text` prints.

@@ -12,41 +12,37 @@ use crate::calling::{Reader, execute, scratch};
 #[tokio::test]
 async fn what_is_no_regular_file_is_named() {
     let (_guard, cwd) = scratch();
-    fs_err::create_dir(cwd.join("dir")).unwrap();
     let fifo = cwd.join("fifo");
     mknodat(CWD, fifo.as_str(), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     let _socket = UnixListener::bind(cwd.join("socket")).unwrap();
     fs_err::os::unix::fs::symlink("fifo", cwd.join("to-fifo")).unwrap();
     let reader = Reader::of_files(&cwd);
     for (path, expect) in [
-        ("dir", format!("{cwd}/dir is a directory; only files are read, so name one of its files")),
-        (".", format!("{cwd} is a directory; only files are read, so name one of its files")),
-        ("/", "/ is a directory; only files are read, so name one of its files".to_owned()),
-        ("fifo", format!("{cwd}/fifo is a FIFO; only regular files are read")),
-        ("to-fifo", format!("{cwd}/fifo is a FIFO; only regular files are read")),
-        ("socket", format!("{cwd}/socket is a socket; only regular files are read")),
-        ("/dev/null", "/dev/null is a character device; only regular files are read".to_owned()),
+        ("fifo", format!("{cwd}/fifo is a FIFO")),
+        ("to-fifo", format!("{cwd}/fifo is a FIFO")),
+        ("socket", format!("{cwd}/socket is a socket")),
+        ("/dev/null", "/dev/null is a character device".to_owned()),
     ] {
+        let expect = format!("{expect}; only regular files and directories are read");
         assert_eq!(reader.failure(json!({"filePath": path})).await, expect);
     }
 }
 
 #[tokio::test]
-async fn what_is_no_text_is_named() {
+async fn other_binary_files_are_named() {
     let (_guard, cwd) = scratch();
     let noise = [0x80, 0, 1, 0xff].repeat(64);
     let reader = Reader::of_files(&cwd);
     for (magic, expect) in [
-        (&b"\x89PNG\r\n\x1a\n"[..], "is an image (image/png, 264 bytes); only text is read"),
-        (b"%PDF-1.7", "is a PDF (264 bytes); only text is read, so extract its text first"),
-        (b"\x1f\x8b\x08", "is a binary file (gzip, 259 bytes); only text is read"),
-        (b"", "is a binary file (256 bytes); only text is read"),
+        (&b"\x1f\x8b\x08"[..], "is a binary file (gzip, 259 bytes)"),
+        (b"", "is a binary file (256 bytes)"),
     ] {
         fs_err::write(cwd.join("file"), [magic, &noise].concat()).unwrap();
         // Wherever the page would begin.
         for offset in [0, 9] {
             let text = reader.failure(json!({"filePath": "file", "offset": offset})).await;
-            assert_eq!(text, format!("{cwd}/file {expect}"));
+            let instead = "text, images, PDFs and directories are read";
+            assert_eq!(text, format!("{cwd}/file {expect}; {instead}"));
         }
     }
     let mut log = b"2026-01-01 worker ready\n".repeat(1_000);

@@ -4,9 +4,12 @@
 
 mod artifact;
 mod calling;
+mod directory;
 mod dispatch;
 mod ending;
 mod file;
 mod file_refused;
+mod media;
 mod pages;
 mod store;
+mod workspace;

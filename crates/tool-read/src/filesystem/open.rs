@@ -1,18 +1,18 @@
-//! Opening exactly the file that was approved.
+//! Opening exactly what was approved.
 //!
-//! Responsible for the way from the root to the file, on which no symbolic
-//! link is followed, and for what is not a regular file. A path without links
-//! was approved; one that has links now is another file.
+//! Responsible for the way from the root to a file or directory, on which no
+//! symbolic link is followed, and for what is neither. A path without links
+//! was approved; one that has links now is another one.
 
 use std::io;
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, openat, statat};
-use rustix::io::Errno;
+use rustix::io::{Errno, pread};
 
-use crate::file::error::FileError;
-use crate::file::similar::similar_names;
+use crate::filesystem::error::FileError;
+use crate::filesystem::similar::similar_names;
 
 /// A directory is only passed through: where it can be, without the permission
 /// to list it.
@@ -21,23 +21,48 @@ const PASS: OFlags = OFlags::PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
 const PASS: OFlags = OFlags::RDONLY;
 
+/// What is at a path, open for reading.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    File(RegularFile),
+    Directory(OwnedFd),
+}
+
 /// A regular file, open for reading.
 #[derive(Debug)]
 pub(crate) struct RegularFile {
-    /// The file.
-    pub(crate) fd: OwnedFd,
+    fd: OwnedFd,
     /// Its size when it was opened, in bytes; 0 also where the system does not
     /// know it, as for files of `/proc`.
     pub(crate) bytes: u64,
 }
 
-/// Opens the regular file at an absolute path without links. Blocking, but
-/// never for the sake of a FIFO.
+impl RegularFile {
+    /// Fills `buffer` from `position` on, as far as the file goes.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match pread(&self.fd, &mut buffer[filled..], position + filled as u64) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(filled)
+    }
+}
+
+/// Opens the regular file or directory at an absolute path without links.
+/// Blocking, but never for the sake of a FIFO.
 ///
 /// # Errors
 /// [`FileError`] tells missing, denied, changed since and each other kind of
 /// file apart.
-pub(crate) fn open_regular(path: &Utf8Path) -> Result<RegularFile, FileError> {
+pub(crate) fn open(path: &Utf8Path) -> Result<Opened, FileError> {
     let names = path.components().filter_map(|component| match component {
         Utf8Component::Normal(name) => Some(name),
         _ => None,
@@ -57,7 +82,9 @@ pub(crate) fn open_regular(path: &Utf8Path) -> Result<RegularFile, FileError> {
         };
         here.push(name);
     }
-    Err(FileError::Directory { path: path.to_owned() })
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = openat(CWD, "/", flags, Mode::empty());
+    root.map(Opened::Directory).map_err(|errno| FileError::open(path, errno))
 }
 
 fn open_last(
@@ -65,7 +92,7 @@ fn open_last(
     dir_path: &Utf8Path,
     name: &str,
     path: &Utf8Path,
-) -> Result<RegularFile, FileError> {
+) -> Result<Opened, FileError> {
     let failed = |errno| no_way(dir, dir_path, name, path, errno);
     // Looked at before it is opened: opening a device can do something.
     check_kind(path, &statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?)?;
@@ -73,15 +100,24 @@ fn open_last(
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let fd = openat(dir, name, flags, Mode::empty()).map_err(failed)?;
     let stat = fstat(&fd).map_err(failed)?;
-    check_kind(path, &stat)?;
-    Ok(RegularFile { fd, bytes: u64::try_from(stat.st_size).unwrap_or(0) })
+    Ok(match check_kind(path, &stat)? {
+        Openable::Directory => Opened::Directory(fd),
+        Openable::File => {
+            Opened::File(RegularFile { fd, bytes: u64::try_from(stat.st_size).unwrap_or(0) })
+        }
+    })
 }
 
-fn check_kind(path: &Utf8Path, stat: &Stat) -> Result<(), FileError> {
+enum Openable {
+    File,
+    Directory,
+}
+
+fn check_kind(path: &Utf8Path, stat: &Stat) -> Result<Openable, FileError> {
     let path = path.to_owned();
     let kind = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => return Ok(()),
-        FileType::Directory => return Err(FileError::Directory { path }),
+        FileType::RegularFile => return Ok(Openable::File),
+        FileType::Directory => return Ok(Openable::Directory),
         FileType::Symlink => return Err(FileError::Changed { path }),
         FileType::Fifo => "a FIFO",
         FileType::Socket => "a socket",

@@ -1,4 +1,4 @@
-//! Why a file is not read: one message for each reason, for the model to act
+//! Why a path is not read: one message for each reason, for the model to act
 //! on.
 
 use std::io;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use artifacts::PageError;
 use camino::{Utf8Path, Utf8PathBuf};
-use output_contract::limits::MAX_PAGE_BYTES;
+use output_contract::limits::{MAX_ATTACHMENT_BYTES, MAX_PAGE_BYTES};
 
-/// Why a file is not read.
+/// Why a path is not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum FileError {
@@ -36,16 +36,17 @@ pub(crate) enum FileError {
         "{path} became a symbolic link after this call was checked; it was not read, call again"
     )]
     Changed { path: Utf8PathBuf },
-    #[error("{path} is a directory; only files are read, so name one of its files")]
-    Directory { path: Utf8PathBuf },
-    #[error("{path} is {kind}; only regular files are read")]
+    #[error("{path} is {kind}; only regular files and directories are read")]
     Special { path: Utf8PathBuf, kind: &'static str },
-    #[error("{path} is an image ({media_type}, {bytes} bytes); only text is read")]
-    Image { path: Utf8PathBuf, media_type: &'static str, bytes: u64 },
-    #[error("{path} is a PDF ({bytes} bytes); only text is read, so extract its text first")]
-    Pdf { path: Utf8PathBuf, bytes: u64 },
+    #[error("{path} has more than {max} entries, which are too many to list; name one of them")]
+    TooManyEntries { path: Utf8PathBuf, max: usize },
     #[error(
-        "{path} is a binary file ({}{bytes} bytes); only text is read",
+        "{path} has {bytes} bytes ({media_type}), and an attachment has at most \
+         {MAX_ATTACHMENT_BYTES}; {advice}"
+    )]
+    MediaTooLarge { path: Utf8PathBuf, media_type: &'static str, bytes: u64, advice: &'static str },
+    #[error(
+        "{path} is a binary file ({}{bytes} bytes); text, images, PDFs and directories are read",
         kind.map(|kind| format!("{kind}, ")).unwrap_or_default()
     )]
     Binary { path: Utf8PathBuf, kind: Option<&'static str>, bytes: u64 },

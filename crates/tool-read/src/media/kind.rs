@@ -1,10 +1,12 @@
-//! Whether the start of a file is text that can be shown.
+//! What the start of a file says that it is.
 //!
-//! Responsible for the line between what this module reads and what is left to
-//! others: images and PDFs will be attachments.
+//! Responsible for the line between text, which is paged, images and PDFs,
+//! which are attached, and all else, which is refused.
 
 use infer::MatcherType;
 use output_retention::Classification;
+
+use super::Media;
 
 /// How much of a file is looked at, in bytes from its start.
 pub(crate) const SNIFF_BYTES: usize = 8_000;
@@ -13,8 +15,7 @@ pub(crate) const SNIFF_BYTES: usize = 8_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
-    Image { media_type: &'static str },
-    Pdf,
+    Media(Media),
     Binary { kind: Option<&'static str> },
 }
 
@@ -23,13 +24,13 @@ impl Kind {
     pub(crate) fn of(start: &[u8]) -> Self {
         let start = &start[..start.len().min(SNIFF_BYTES)];
         if start.starts_with(b"%PDF-") {
-            return Self::Pdf;
+            return Self::Media(Media::Pdf);
         }
         // Some marks are two letters, as any text can begin with.
         if let Some(found) = infer::get(start).filter(|_| !is_plain(start))
             && found.matcher_type() == MatcherType::Image
         {
-            return Self::Image { media_type: found.mime_type() };
+            return Self::Media(Media::Image { media_type: found.mime_type() });
         }
         match Classification::of(start) {
             Classification::Text => Self::Text,
@@ -51,7 +52,7 @@ mod tests {
 
     #[test]
     fn kinds() {
-        let image = |media_type| Kind::Image { media_type };
+        let image = |media_type| Kind::Media(Media::Image { media_type });
         let noise = [0x80, 0, 1, 0xff].repeat(50);
         let with = |magic: &[u8]| [magic, &noise].concat();
         for (start, expect) in [
@@ -69,7 +70,7 @@ mod tests {
                 [&b"\xff\xd8\xff\xe1"[..], &b"<x:xmpmeta/>".repeat(600)].concat(),
                 image("image/jpeg"),
             ),
-            (b"%PDF-1.7\n1 0 obj\n".to_vec(), Kind::Pdf),
+            (b"%PDF-1.7\n1 0 obj\n".to_vec(), Kind::Media(Media::Pdf)),
             (with(b"\x1f\x8b\x08"), Kind::Binary { kind: Some("gzip") }),
             (noise.clone(), Kind::Binary { kind: None }),
         ] {
