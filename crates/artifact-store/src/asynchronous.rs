@@ -83,6 +83,13 @@ impl ArtifactStore for AsyncStore {
         Ok(Arc::new(AsyncArtifact { artifact: Arc::new(artifact) }))
     }
 
+    async fn has(&self, digests: &[Digest]) -> Result<Vec<bool>, OpenError> {
+        let (store, digests) = (self.store.clone(), digests.to_vec());
+        run(move || store.has(&digests))
+            .await
+            .map_err(|error| OpenError::Backend(Box::new(error)))?
+    }
+
     async fn release(&self, owner: &SessionId, call: Option<&CallId>) -> Result<(), RootError> {
         let (store, owner, call) = (self.store.clone(), owner.clone(), call.cloned());
         run(move || store.release(&owner, call.as_ref()))

@@ -171,6 +171,19 @@ impl LocalStore {
         artifact::open(&self.inner, uri).map_err(|error| expired::explain(&self.inner, error))
     }
 
+    /// Which of these are stored, blobs or manifests, in their order. It looks
+    /// at names and opens nothing.
+    ///
+    /// # Errors
+    /// [`OpenError`] where a directory cannot be read.
+    pub fn has(&self, digests: &[Digest]) -> Result<Vec<bool>, OpenError> {
+        let Layout { blobs, manifests, .. } = &self.inner.layout;
+        let is_stored = |digest| -> Result<bool, OpenError> {
+            Ok(blobs.stat(digest)?.is_some() || manifests.stat(digest)?.is_some())
+        };
+        digests.iter().map(is_stored).collect()
+    }
+
     /// Releases one call of an owner, or, without one, the whole owner. What
     /// is not retained is released already.
     ///

@@ -52,14 +52,14 @@ pub struct Capture {
     root: Arc<Directory>,
     dir: Directory,
     lock: Arc<CaptureLock>,
-    meta: CaptureMeta,
+    meta: Option<CaptureMeta>,
     durability: Durability,
 }
 
 impl Capture {
-    /// What is being captured.
-    pub const fn meta(&self) -> &CaptureMeta {
-        &self.meta
+    /// What is being captured; `None` for [scratch](CaptureRoot::scratch).
+    pub const fn meta(&self) -> Option<&CaptureMeta> {
+        self.meta.as_ref()
     }
 
     /// The directory.

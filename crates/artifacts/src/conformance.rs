@@ -26,12 +26,14 @@ pub use self::reading::{
     a_bare_uri_gives_the_manifest_itself, empty_streams_are_artifacts, errors_are_distinct,
     line_starts_are_those_of_the_bytes, manifests_must_name_published_blobs,
     pages_chain_over_block_borders, published_bytes_read_back, the_same_bytes_are_one_artifact,
+    what_is_stored_is_known_by_name,
 };
 use crate::store::ArtifactStore;
 
 /// Runs every clause, each on a store that `make` makes.
 pub async fn all(make: impl Fn() -> Arc<dyn ArtifactStore>) {
     published_bytes_read_back(&make()).await;
+    what_is_stored_is_known_by_name(&make()).await;
     the_same_bytes_are_one_artifact(&make()).await;
     a_bare_uri_gives_the_manifest_itself(&make()).await;
     manifests_must_name_published_blobs(&make()).await;

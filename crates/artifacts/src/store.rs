@@ -57,6 +57,23 @@ pub trait ArtifactStore: Debug + Send + Sync {
     /// corrupt apart.
     async fn open(&self, uri: &ArtifactUri) -> Result<Arc<dyn ArtifactReader>, OpenError>;
 
+    /// Which of these are stored, blobs or manifests, in their order. It looks
+    /// at names and verifies nothing, so that many can be asked for at once.
+    ///
+    /// # Errors
+    /// [`OpenError`] where that cannot be told of one of them.
+    async fn has(&self, digests: &[Digest]) -> Result<Vec<bool>, OpenError> {
+        let mut stored = Vec::with_capacity(digests.len());
+        for &digest in digests {
+            stored.push(match self.open(&ArtifactUri::bare(digest)).await {
+                Ok(_) | Err(OpenError::Corrupt { .. } | OpenError::Manifest { .. }) => true,
+                Err(OpenError::Unknown { .. } | OpenError::Expired { .. }) => false,
+                Err(error) => return Err(error),
+            });
+        }
+        Ok(stored)
+    }
+
     /// Releases one call of an owner, or, without one, the whole owner.
     ///
     /// # Errors

@@ -31,6 +31,7 @@ struct StoreFaults {
     publish: Faults<PublishError>,
     borrow: Faults<OpenError>,
     open: Faults<OpenError>,
+    has: Faults<OpenError>,
     read: Faults<ReadError>,
     retain: Faults<RootError>,
     release: Faults<RootError>,
@@ -68,6 +69,15 @@ impl FaultyStore {
         error: impl Fn() -> OpenError + Send + 'static,
     ) {
         self.faults.open.add(calls, error);
+    }
+
+    /// Makes [`ArtifactStore::has`] fail.
+    pub fn fail_has(
+        &self,
+        calls: impl RangeBounds<u64> + Send + 'static,
+        error: impl Fn() -> OpenError + Send + 'static,
+    ) {
+        self.faults.has.add(calls, error);
     }
 
     /// Makes [`ArtifactReader::read`] and [`ArtifactReader::line_start`] fail.
@@ -150,6 +160,11 @@ impl ArtifactStore for FaultyStore {
         self.faults.open.call()?;
         let inner = self.inner.open(uri).await?;
         Ok(Arc::new(FaultyReader { inner, faults: Arc::clone(&self.faults) }))
+    }
+
+    async fn has(&self, digests: &[Digest]) -> Result<Vec<bool>, OpenError> {
+        self.faults.has.call()?;
+        self.inner.has(digests).await
     }
 
     async fn release(&self, owner: &SessionId, call: Option<&CallId>) -> Result<(), RootError> {

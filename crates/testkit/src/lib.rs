@@ -9,6 +9,8 @@
 //!   can also be made to wait.
 //! - [`ScriptedTool`] does with its output whatever a [`Script`] says, good or
 //!   bad.
+//! - [`ScriptedSummarizer`] answers as it is told and remembers what it was
+//!   asked.
 //! - [`corpus()`] lists real inputs, where the machine has them.
 //!
 //! For development only: no crate that is shipped depends on this one.
@@ -44,6 +46,7 @@ mod memory_spill;
 mod memory_state;
 mod memory_store;
 mod script;
+mod scripted_summarizer;
 mod scripted_tool;
 
 pub use corpus::{CORPUS_VARIABLE, CorpusEntry, corpus, corpus_in};
@@ -54,4 +57,5 @@ pub use memory_journal::MemoryJournal;
 pub use memory_spill::MemorySpill;
 pub use memory_store::MemoryStore;
 pub use script::Script;
+pub use scripted_summarizer::{ScriptedSummarizer, SummarizerAnswer};
 pub use scripted_tool::ScriptedTool;

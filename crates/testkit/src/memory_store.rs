@@ -167,6 +167,11 @@ impl ArtifactStore for MemoryStore {
         Ok(Arc::new(MemoryReader::new(digest, state.open(digest)?)))
     }
 
+    async fn has(&self, digests: &[Digest]) -> Result<Vec<bool>, OpenError> {
+        let state = self.shared.lock();
+        Ok(digests.iter().map(|&digest| state.bytes(digest).is_some()).collect())
+    }
+
     async fn release(&self, owner: &SessionId, call: Option<&CallId>) -> Result<(), RootError> {
         self.shared.lock().release(owner, call);
         Ok(())

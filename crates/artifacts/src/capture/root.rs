@@ -51,6 +51,19 @@ impl CaptureRoot {
     /// # Errors
     /// [`CaptureError`] where a file cannot be made or locked.
     pub fn create(&self, meta: &CaptureMeta) -> Result<Capture, CaptureError> {
+        self.make(Some(meta))
+    }
+
+    /// Makes a new capture that is of no call: nobody recovers it once its
+    /// process is gone, and a collection removes it.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create).
+    pub fn scratch(&self) -> Result<Capture, CaptureError> {
+        self.make(None)
+    }
+
+    fn make(&self, meta: Option<&CaptureMeta>) -> Result<Capture, CaptureError> {
         let root = Arc::new(Directory::open_or_create(&self.dir, &self.fs)?);
         for _ in 0..TRIES {
             let id = Uuid::now_v7().to_string();
@@ -70,7 +83,7 @@ impl CaptureRoot {
                 root,
                 dir,
                 lock: Arc::new(lock),
-                meta: meta.clone(),
+                meta: meta.cloned(),
                 durability: self.durability,
             });
         }
@@ -174,10 +187,12 @@ fn remove_orphan(
 fn described_dir(
     root: &Directory,
     id: &str,
-    meta: &CaptureMeta,
+    meta: Option<&CaptureMeta>,
 ) -> Result<Directory, CaptureError> {
     let dir = root.create_dir(id)?;
-    meta.write(&dir)?;
+    if let Some(meta) = meta {
+        meta.write(&dir)?;
+    }
     Ok(dir)
 }
 

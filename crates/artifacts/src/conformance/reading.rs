@@ -3,12 +3,27 @@
 use output_contract::{ArtifactUri, Digest};
 
 use super::making::{
-    Store, is_unknown, long_content, open, publish, publish_named, read, seal, stream_uri,
+    Store, collect, is_unknown, long_content, open, publish, publish_named, read, seal, stream_uri,
 };
 use crate::error::{OpenError, PublishError, ReadError};
 use crate::hash::digest_of;
 use crate::manifest::{Manifest, ManifestStream};
 use crate::page::{PageRequest, page};
+
+/// What is stored is known by name, blobs and manifests alike, after a collection no
+/// more.
+pub async fn what_is_stored_is_known_by_name(store: &Store) {
+    assert!(store.has(&[]).await.expect("nothing to tell").is_empty());
+    let guard = publish_named(store, &[("out", b"named\n")]).await;
+    let [manifest, blob] = guard.digests() else { panic!("a manifest and a blob") };
+    let never = digest_of(b"never stored");
+    let known = store.has(&[never, *manifest, *blob, never, *blob]).await;
+    assert_eq!(known.expect("it can be told"), [false, true, true, false, true]);
+    let digests = [*manifest, *blob];
+    drop(guard);
+    collect(store).await;
+    assert_eq!(store.has(&digests).await.expect("it can be told"), [false, false]);
+}
 
 /// Every range of what was published reads back; ranges outside are refused.
 pub async fn published_bytes_read_back(store: &Store) {

@@ -184,6 +184,10 @@ fn orphans_are_what_no_one_can_describe() {
     for capture in [&live, &orphan] {
         fs_err::remove_file(capture.dir().join("meta.json")).unwrap();
     }
+    // One of no call never described itself.
+    let of_no_call = root.scratch().unwrap();
+    assert_eq!(of_no_call.meta(), None);
+    of_no_call.remove().unwrap();
     drop((described, orphan));
     let id = "0190163d-8694-739b-aea5-966c26f8ad91";
     fs_err::write(root.path().join(format!("{id}.lock")), "").unwrap();

@@ -2,4 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod history;
+mod cancelling;
+mod compacting;
+mod pairing;
+mod properties;
+mod pruning;
+mod sample;
+mod suffixes;
