@@ -2,6 +2,7 @@
 
 mod arguments;
 mod compactor;
+pub mod formats;
 mod history;
 mod item;
 mod pairing;

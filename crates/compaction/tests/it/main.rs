@@ -4,6 +4,7 @@
 
 mod cancelling;
 mod compacting;
+mod formats;
 mod pairing;
 mod properties;
 mod pruning;
