@@ -39,6 +39,7 @@ const PLACES: &[(&str, Place)] = &[
     ("testkit", Place::Dev),
     ("benchmarks", Place::Dev),
     ("integration-tests", Place::Dev),
+    ("reliability", Place::Dev),
     ("xtask", Place::Dev),
 ];
 

@@ -9,6 +9,7 @@ mod ci;
 mod finding;
 mod layers;
 mod tidy;
+mod torture;
 mod workspace;
 
 use std::process::ExitCode;
@@ -39,6 +40,8 @@ enum Command {
     Layers,
     /// Check files, manifests and docs against the house rules.
     Tidy,
+    /// Kill processes that use one store, and see that nothing is lost and nothing is left.
+    Torture(torture::Options),
 }
 
 fn main() -> ExitCode {
@@ -56,6 +59,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Ci(options) => ci::run(&workspace, &options),
         Command::Layers => Ok(judge(&layers::check(&workspace)?)),
         Command::Tidy => Ok(judge(&tidy::check(&workspace)?)),
+        Command::Torture(options) => torture::run(&workspace, &options),
     }
 }
 

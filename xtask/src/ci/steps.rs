@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use super::{msrv, tool, typescript};
 use crate::finding::{self, Finding};
 use crate::workspace::Workspace;
-use crate::{bindings, layers, tidy};
+use crate::{bindings, layers, tidy, torture};
 
 /// One check.
 #[derive(Debug)]
@@ -47,6 +47,7 @@ pub(super) const STEPS: &[Step] = &[
     step("deny", "dependencies: bans, licences, sources", deny),
     Step { may_skip: true, ..step("advisories", "dependencies: known advisories", advisories) },
     step("doctest", "the examples in the docs run", doctest),
+    step("torture", "killed processes lose nothing and leave nothing", torture_store),
     step("test", "unit and integration tests", test),
 ];
 
@@ -142,6 +143,13 @@ fn advisories(workspace: &Workspace) -> Result<Outcome> {
         return Ok(Outcome::Skipped("the advisory database cannot be reached".to_owned()));
     }
     passes(workspace.cargo(["deny", "--offline", "check", "advisories"]))
+}
+
+fn torture_store(workspace: &Workspace) -> Result<Outcome> {
+    Ok(match torture::command(workspace)? {
+        Some(command) => passes(command)?,
+        None => Outcome::Failed("it does not build".to_owned()),
+    })
 }
 
 fn doctest(workspace: &Workspace) -> Result<Outcome> {
