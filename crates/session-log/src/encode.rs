@@ -2,6 +2,7 @@
 
 use output_contract::{SavedEvent, encode_event};
 
+use crate::check;
 use crate::error::LogError;
 
 /// Most levels of nesting that `serde_json` reads.
@@ -9,11 +10,14 @@ const MAX_DEPTH: usize = 127;
 
 /// One event as one line, its `\n` included.
 pub(crate) fn encode(event: &SavedEvent) -> Result<Vec<u8>, LogError> {
-    let line = encode_event(event);
+    let mut line = encode_event(event);
     let depth = depth(&line);
     if depth > MAX_DEPTH {
         return Err(LogError::TooDeep { depth, limit: MAX_DEPTH });
     }
+    line.pop();
+    check::add(&mut line);
+    line.push(b'\n');
     Ok(line)
 }
 

@@ -40,6 +40,7 @@
 //! ```
 
 mod calls;
+mod check;
 mod directory;
 mod encode;
 mod error;

@@ -6,6 +6,7 @@ use std::{fmt, iter, vec};
 
 use output_contract::{EventDiagnostic, SavedEvent, decode_event};
 
+use crate::check;
 use crate::pieces::{Piece, pieces};
 
 /// What a log holds: its events in order, and what could not be read.
@@ -87,6 +88,9 @@ pub enum SkipReason {
     /// Text that is not valid UTF-8.
     #[error("not valid UTF-8")]
     NotUtf8,
+    /// JSON that is not what was written.
+    #[error("its check does not match")]
+    Check,
     /// JSON that is broken, or that this version does not know.
     #[error(transparent)]
     Event(#[from] EventDiagnostic),
@@ -154,6 +158,9 @@ fn object<T>(
     json: &[u8],
     decode: impl Fn(&[u8]) -> Result<T, EventDiagnostic>,
 ) -> Result<T, SkipReason> {
+    if !check::holds(json) {
+        return Err(SkipReason::Check);
+    }
     decode(json).map_err(|why| reason(json, why))
 }
 

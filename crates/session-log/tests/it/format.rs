@@ -2,13 +2,14 @@
 //!
 //! - 2026-11: the first. There is no version: events only gain fields and
 //!   kinds, and `fixtures/` keeps a log of each time that they did.
+//! - 2026-11, checked: records end with `check` (module `check`).
 
 use output_contract::{
     Attachment, Content, ContentBody, Digest, EmittedMessage, EmittedRole, Exit, HistoryItem,
     IncompleteReason, OutputDeclaration, SavedEvent, Status, Structured, Timestamp,
 };
 use serde_json::json;
-use session_log::{SessionRecords, replay};
+use session_log::{SessionRecords, SkipReason, replay};
 
 use crate::sample::{TempLogs, call, result, session, started};
 
@@ -46,6 +47,18 @@ fn a_log_is_golden() {
     }
     insta::assert_snapshot!(fs_err::read_to_string(logs.path(&id)).unwrap());
     assert_eq!(logs.read(&id).unwrap().diagnostics, []);
+}
+
+#[test]
+fn a_checked_log_is_read() {
+    let log = include_bytes!("fixtures/2026-11-checked.jsonl");
+    let records = SessionRecords::parse(log);
+    assert_eq!((records.events.len(), records.diagnostics), (4, Vec::new()));
+    // Valid JSON, and not what was written.
+    let changed = String::from_utf8_lossy(log).replace("so far", "so fat");
+    let records = SessionRecords::parse(changed.as_bytes());
+    let skipped: Vec<_> = records.diagnostics.iter().map(|s| (s.line, s.reason.clone())).collect();
+    assert_eq!((records.events.len(), skipped), (3, vec![(4, SkipReason::Check)]));
 }
 
 #[test]
