@@ -11,6 +11,7 @@ mod process;
 mod scratch;
 mod start;
 mod statistics;
+mod store;
 mod text;
 
 use anyhow::{Result, ensure};
@@ -31,12 +32,15 @@ struct Options {
     /// Size of the large file of `capture` and `pages`, in MiB.
     #[arg(long, default_value_t = 1024)]
     mib: u64,
-    /// Where the scratch directory of `capture`, `memory`, `pages` and `start` is made.
+    /// Where the scratch directory of all but `text` is made.
     #[arg(long, default_value = "/dev/shm")]
     fast_dir: Utf8PathBuf,
-    /// Where that of `start`, durable, is made: on a medium.
+    /// Where that of `start`, durable, and of `store` is made: on a medium.
     #[arg(long, default_value = "/var/tmp")]
     disk_dir: Utf8PathBuf,
+    /// Store outputs and do nothing else: one side of `store`.
+    #[arg(long, hide = true, num_args = 5)]
+    store_worker: Vec<String>,
     /// Hash a file and do nothing else: one side of `capture`.
     #[arg(long, hide = true)]
     sha256: Option<Utf8PathBuf>,
@@ -52,6 +56,9 @@ enum Name {
     Pages,
     /// A command that writes nothing, against `bash -c`.
     Start,
+    /// Outputs stored and read back, collecting, and opening, against `cacache`, `find` and the
+    /// system calls alone.
+    Store,
     /// Bytes a second of what looks at text, against `memchr` and `simdutf8`.
     Text,
 }
@@ -60,6 +67,9 @@ fn main() -> Result<()> {
     let options = Options::parse();
     if let Some(file) = &options.sha256 {
         return capture::hash(file);
+    }
+    if !options.store_worker.is_empty() {
+        return store::work(&store::Job::parse(&options.store_worker)?);
     }
     ensure!(options.runs > 0, "at least one run");
     let names = if options.names.is_empty() { Name::value_variants() } else { &options.names };
@@ -71,6 +81,9 @@ fn main() -> Result<()> {
             Name::Pages => pages::run(&scratch()?, options.mib, options.runs)?,
             Name::Start => {
                 start::run(&scratch()?, &Scratch::new(&options.disk_dir)?, options.runs)?;
+            }
+            Name::Store => {
+                store::run(&scratch()?, &Scratch::new(&options.disk_dir)?, options.runs)?;
             }
             Name::Text => text::run(options.runs)?,
         }

@@ -53,7 +53,8 @@ fn start_child(command: &mut Command) -> Result<Child> {
     command.spawn().with_context(|| format!("could not start {command:?}"))
 }
 
-fn field(status: &str, name: &str) -> Option<u64> {
+/// A number of a file of the kernel's, by the name before it.
+pub(crate) fn field(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
 }

@@ -7,6 +7,8 @@ use anyhow::{Context, Result};
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 
+use crate::process;
+
 pub(crate) const MIB: u64 = 1024 * 1024;
 
 /// A directory that is removed in the end.
@@ -28,6 +30,35 @@ impl Scratch {
 
     pub(crate) fn path(&self, name: &str) -> Utf8PathBuf {
         self.dir.join(name)
+    }
+
+    /// Where it is, and on which file system.
+    pub(crate) fn medium(&self) -> Result<String> {
+        let mounts = fs_err::read_to_string("/proc/self/mounts")?;
+        let mut found = ("", "an unknown file system");
+        for line in mounts.lines() {
+            if let [_, at, kind, ..] = line.split(' ').collect::<Vec<_>>()[..]
+                && self.dir.starts_with(at)
+                && at.len() >= found.0.len()
+            {
+                found = (at, kind);
+            }
+        }
+        Ok(format!("{} ({})", self.dir.parent().unwrap_or(&self.dir), found.1))
+    }
+
+    /// What is missing for so many names and so much memory.
+    pub(crate) fn lacks(&self, inodes: u64, memory_kib: u64) -> Result<Option<String>> {
+        let free = rustix::fs::statvfs(self.dir.as_std_path())?.f_favail;
+        let memory = fs_err::read_to_string("/proc/meminfo")?;
+        let memory = process::field(&memory, "MemAvailable:").unwrap_or(0);
+        Ok(if free < inodes {
+            Some(format!("{inodes} inodes are needed, {free} are free"))
+        } else if memory < memory_kib {
+            Some(format!("{memory_kib} KiB of memory are needed, {memory} are free"))
+        } else {
+            None
+        })
     }
 
     /// A file of that many MiB of text.

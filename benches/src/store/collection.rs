@@ -1,0 +1,87 @@
+//! Collecting half of a large store: how long it takes, and how much memory.
+
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+use camino::Utf8Path;
+
+use super::populated::{self, Records};
+use crate::process::{self, Cost};
+use crate::scratch::{Home, Scratch, quiet};
+use crate::statistics::{Sample, ratio, verdict};
+
+const BLOBS: usize = 200_000;
+
+/// `overspill gc`, against `find -type f -delete` on a copy of all blobs.
+pub(super) fn speed(scratch: &Scratch, runs: usize) -> Result<()> {
+    println!(
+        "store: collecting {BLOBS} blobs, every second one retained, on {}, {runs} runs",
+        scratch.medium()?
+    );
+    let records = Records::make(scratch, "records", BLOBS)?;
+    let [mut ours, mut find]: [Sample; 2] = Default::default();
+    for run in 0..=runs {
+        let home = scratch.home("home", "fast")?;
+        records.populate(&home.dir)?;
+        let copy = scratch.path("copy");
+        records.copy(&copy)?;
+        // What was written just now is not to be waited for by whoever comes first.
+        rustix::fs::sync();
+        let costs = [collect(&home)?, delete(&copy)?];
+        fs_err::remove_dir_all(&copy)?;
+        if run > 0 {
+            ours.push_seconds(costs[0].wall);
+            find.push_seconds(costs[1].wall);
+        }
+    }
+    fs_err::remove_dir_all(scratch.path("records"))?;
+    println!("  overspill gc {:.3} s, find {:.3} s", ours.median(), find.median());
+    verdict("overspill gc / find COPY -type f -delete", ratio(&ours, &find), 1.0, "");
+    Ok(())
+}
+
+/// What `gc` of a large store takes more than that of an empty one.
+pub(super) fn memory(scratch: &Scratch, runs: usize) -> Result<()> {
+    println!("store: peak memory of collecting the same, {runs} runs");
+    let records = Records::make(scratch, "records", BLOBS)?;
+    let [mut large, mut small]: [Sample; 2] = Default::default();
+    for _ in 0..runs {
+        let home = scratch.home("home", "fast")?;
+        records.populate(&home.dir)?;
+        large.push(process::peak_kib(&mut gc(&home)?)? as f64);
+        half_is_left(&home)?;
+        let home = scratch.home("empty", "fast")?;
+        populated::empty(&home.dir)?;
+        small.push(process::peak_kib(&mut gc(&home)?)? as f64);
+    }
+    fs_err::remove_dir_all(scratch.path("records"))?;
+    println!("  {:.1} MiB, empty {:.1} MiB", large.median() / 1024.0, small.median() / 1024.0);
+    let each = (large.median() - small.median()) * 1024.0 / BLOBS as f64;
+    verdict("more memory for each blob", each, 100.0, " bytes");
+    Ok(())
+}
+
+fn gc(home: &Home) -> Result<Command> {
+    let mut gc = home.overspill()?;
+    gc.args(["gc", "--grace", "0s"]);
+    Ok(gc)
+}
+
+fn collect(home: &Home) -> Result<Cost> {
+    let cost = process::run(&mut gc(home)?)?;
+    half_is_left(home)?;
+    Ok(cost)
+}
+
+fn half_is_left(home: &Home) -> Result<()> {
+    let left = populated::count(&home.dir.join("store/blobs/sha256"))?;
+    ensure!(left == BLOBS / 2, "{left} blobs are left");
+    Ok(())
+}
+
+fn delete(copy: &Utf8Path) -> Result<Cost> {
+    let mut find = Command::new("find");
+    let cost = process::run(quiet(find.args([copy.as_str(), "-type", "f", "-delete"])))?;
+    ensure!(populated::count(copy)? == 0, "find left something");
+    Ok(cost)
+}
