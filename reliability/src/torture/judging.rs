@@ -5,6 +5,7 @@ use std::num::NonZero;
 
 use anyhow::{Context, Result};
 use artifact_store::LocalStore;
+use artifacts::fs::Fs;
 use artifacts::sidecar::SIDECAR_MIN_BYTES;
 use artifacts::{Manifest, RetainedCall};
 use camino::Utf8Path;
@@ -48,7 +49,7 @@ pub(crate) fn judge(place: &Place, worker: &str, seed: u64) -> Result<Verdict> {
     Worker::begin(place.clone(), worker, None, seed)?;
     let mut random = Random::new(seed);
     for round in 0..2 {
-        let removed = worker::collect(&worker::open(&place.store(), &mut random)?)?;
+        let removed = worker::collect(&worker::open(&place.store(), &Fs::real(), &mut random)?)?;
         if round == 1 && removed > 0 {
             return Ok(Verdict {
                 leaks: vec![format!("a second collection removed {removed} more")],
@@ -57,7 +58,7 @@ pub(crate) fn judge(place: &Place, worker: &str, seed: u64) -> Result<Verdict> {
         }
     }
     let mut verdict = Verdict::default();
-    let store = worker::open(&place.store(), &mut random)?;
+    let store = worker::open(&place.store(), &Fs::real(), &mut random)?;
     let retained = store.retained().context("read the roots")?;
     verdict.roots = retained.len();
     losses(place, &store, &retained, &mut random, &mut verdict)?;

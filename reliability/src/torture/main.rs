@@ -11,6 +11,7 @@ mod judging;
 mod options;
 mod oracle;
 mod place;
+mod point;
 mod reading;
 mod supervisor;
 mod worker;
@@ -19,11 +20,12 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
+use artifacts::fs::Fs;
 use clap::Parser;
 use reliability::Random;
 
 use crate::judging::Verdict;
-use crate::options::Options;
+use crate::options::{Options, Role};
 use crate::oracle::Oracle;
 use crate::place::Place;
 use crate::supervisor::Supervised;
@@ -35,12 +37,7 @@ const JUDGE: &str = "judge";
 fn main() -> ExitCode {
     let options = Options::parse();
     let done = match (&options.worker, options.role) {
-        (Some(name), Some(role)) => {
-            let seed = options.seed.unwrap_or_default();
-            Worker::begin(Place::at(options.dir.clone()), name, options.fault, seed)
-                .and_then(|mut worker| worker.work(role))
-                .map(|()| true)
-        }
+        (Some(name), Some(role)) => work(&options, name, role).map(|()| true),
         _ => supervise(&options),
     };
     match done {
@@ -51,6 +48,18 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Is a worker.
+fn work(options: &Options, name: &str, role: Role) -> Result<()> {
+    let place = Place::at(options.dir.clone());
+    let mut random = Random::new(options.seed.unwrap_or_default());
+    let fs = if options.pointed {
+        point::choose(&place.store(), &place.logs().join(name), role, &mut random)?
+    } else {
+        Fs::real()
+    };
+    Worker::begin_on(place, name, options.fault, &mut random, &fs)?.work(role)
 }
 
 /// Runs all of it; whether nothing was lost or left.
@@ -86,6 +95,7 @@ fn table(done: &Supervised, verdict: &Verdict, oracle: &Oracle, seconds: u64) ->
         ("processes", done.starts),
         ("killed at random", done.kills),
         ("killed at named points", done.named_kills),
+        ("different points come to", oracle.points() as u64),
         ("stopped and continued", done.stops),
         ("retained", oracle.count("publish")),
         ("of them borrowed", oracle.count("borrow")),
@@ -100,5 +110,5 @@ fn table(done: &Supervised, verdict: &Verdict, oracle: &Oracle, seconds: u64) ->
         ("losses", verdict.losses.len() as u64),
         ("leaks", verdict.leaks.len() as u64),
     ];
-    rows.map(|(name, count)| format!("{name:<24}{count:>10}\n")).concat()
+    rows.map(|(name, count)| format!("{name:<26}{count:>10}\n")).concat()
 }

@@ -29,6 +29,9 @@ pub(crate) struct Options {
     pub(crate) worker: Option<String>,
     #[arg(long, hide = true)]
     pub(crate) role: Option<Role>,
+    /// Have a point to come to.
+    #[arg(long, hide = true)]
+    pub(crate) pointed: bool,
 }
 
 /// What a worker mostly does.

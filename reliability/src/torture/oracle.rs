@@ -9,12 +9,12 @@
 //! commit CALL DIGEST      `retain` has returned; synced
 //! releasing CALL          it is going to release this, or `*`; synced
 //! released CALL           `release` has returned
-//! read|borrow|collect|recover|verify N
+//! WHAT N                  so many more of something were done
 //! ```
 //!
 //! What is committed and not releasing must be readable at any time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 
@@ -211,6 +211,12 @@ impl Oracle {
     /// How often something was done, by all.
     pub(crate) fn count(&self, what: &str) -> u64 {
         self.workers.iter().filter_map(|worker| worker.counts.get(what)).sum()
+    }
+
+    /// How many different named points workers came to.
+    pub(crate) fn points(&self) -> usize {
+        let counts = self.workers.iter().flat_map(|worker| worker.counts.keys());
+        counts.filter(|what| what.starts_with("point:")).collect::<BTreeSet<_>>().len()
     }
 }
 

@@ -23,6 +23,8 @@ const WORKERS: [(&str, Role); 7] = [
 ];
 /// How long a worker may take to end once it is told to.
 const END: Duration = Duration::from_secs(120);
+/// How long a worker may take to come to its point.
+const SPARED: Duration = Duration::from_secs(4);
 
 /// What the supervisor did, and what went wrong.
 #[derive(Debug, Default)]
@@ -39,6 +41,8 @@ struct Running {
     name: &'static str,
     role: Role,
     child: Child,
+    /// A worker with a point to come to is not killed before.
+    spared_until: Option<Instant>,
     killed: bool,
     stopped_until: Option<Instant>,
 }
@@ -68,8 +72,8 @@ pub(crate) fn run(place: &Place, options: &Options, random: &mut Random) -> Resu
         }
         let Some(index) = random.index(running.len()) else { continue };
         match random.below(100) {
-            0..40 => running[index].kill(&mut done)?,
-            40..60 => running[index].stop(random, &mut done)?,
+            0..30 => running[index].kill(&mut done)?,
+            30..50 => running[index].stop(random, &mut done)?,
             _ => {}
         }
     }
@@ -93,9 +97,14 @@ fn start(
     if let Some(fault) = options.fault {
         command.args(["--fault", &Options::value_name(&fault)?]);
     }
+    let pointed = role != Role::Reader && random.percent(60);
+    if pointed {
+        command.arg("--pointed");
+    }
+    let spared_until = pointed.then(|| Instant::now() + SPARED);
     let child = command.stdin(Stdio::null()).spawn().context("start a worker")?;
     done.starts += 1;
-    Ok(Running { name, role, child, killed: false, stopped_until: None })
+    Ok(Running { name, role, child, spared_until, killed: false, stopped_until: None })
 }
 
 /// A worker ends by itself only when all are told to, and well.
@@ -133,6 +142,9 @@ fn finish(running: Vec<Running>, done: &mut Supervised) -> Result<()> {
 
 impl Running {
     fn kill(&mut self, done: &mut Supervised) -> Result<()> {
+        if self.spared_until.is_some_and(|until| Instant::now() < until) {
+            return Ok(());
+        }
         // It may have come to its own end in between.
         if self.child.try_wait()?.is_none() && done.failures.is_empty() {
             self.killed = true;

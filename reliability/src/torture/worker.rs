@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use artifact_store::{LocalStore, StoreGuard, StoreOptions};
+use artifacts::fs::Fs;
 use artifacts::hash::digest_of;
 use artifacts::{
     CaptureMeta, CollectOptions, Durability, Manifest, ManifestStream, Publication, SealedCapture,
@@ -47,12 +48,12 @@ struct Held {
     output: Output,
 }
 
-/// Opens the store of a place; whether it is durable is a throw of the dice.
-pub(crate) fn open(root: &Utf8Path, random: &mut Random) -> Result<LocalStore> {
+/// Opens a store; whether it is durable is a throw of the dice.
+pub(crate) fn open(root: &Utf8Path, fs: &Fs, random: &mut Random) -> Result<LocalStore> {
     let durability = if random.percent(30) { Durability::Durable } else { Durability::Fast };
     // Wherever the operator said, be it a network file system.
     let options = StoreOptions { durability, allow_network_fs: true, ..StoreOptions::default() };
-    Ok(LocalStore::open(root, options)?)
+    Ok(LocalStore::open_on(root, options, fs)?)
 }
 
 /// A collection that spares nothing for its age.
@@ -64,8 +65,19 @@ pub(crate) fn collect(store: &LocalStore) -> Result<u64> {
 impl Worker {
     /// Takes up where the process before it was killed.
     pub(crate) fn begin(place: Place, name: &str, fault: Option<Fault>, seed: u64) -> Result<Self> {
-        let mut random = Random::new(seed);
-        let store = open(&place.store(), &mut random)?;
+        Self::begin_on(place, name, fault, &mut Random::new(seed), &Fs::real())
+    }
+
+    /// The same, by a way to the disk that may have a point to come to.
+    pub(crate) fn begin_on(
+        place: Place,
+        name: &str,
+        fault: Option<Fault>,
+        random: &mut Random,
+        fs: &Fs,
+    ) -> Result<Self> {
+        let mut random = random.clone();
+        let store = open(&place.store(), fs, &mut random)?;
         let log = Log::open(&place.logs(), name)?;
         let oracle = Oracle::open(&place.logs())?;
         let own = oracle.worker(name).context("its log is there")?;
