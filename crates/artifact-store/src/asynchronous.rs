@@ -1,4 +1,5 @@
-//! The asynchronous face: the same store, on tokio's blocking threads.
+//! The asynchronous face: the same store, on tokio's blocking threads or, where
+//! that is asked for, in place.
 //!
 //! A blocking task runs to its end whether or not anyone waits for it. That is
 //! how a dropped `publish` finishes, and then releases what it published.
@@ -8,8 +9,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use artifacts::{
-    ArtifactReader, ArtifactStore, Capabilities, CaptureRoot, CollectError, CollectOptions,
-    CollectReport, Guard, OpenError, Publication, PublishError, ReadError, RootError,
+    ArtifactReader, ArtifactStore, BlockingWork, Capabilities, CaptureRoot, CollectError,
+    CollectOptions, CollectReport, Guard, OpenError, Publication, PublishError, ReadError,
+    RootError,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -24,12 +26,19 @@ use crate::local::LocalStore;
 #[derive(Debug, Clone)]
 pub struct AsyncStore {
     store: LocalStore,
+    work: BlockingWork,
 }
 
 impl AsyncStore {
-    /// The asynchronous face of `store`.
+    /// The asynchronous face of `store`, which works on threads of its own.
     pub const fn new(store: LocalStore) -> Self {
-        Self { store }
+        Self { store, work: BlockingWork::OnThreads }
+    }
+
+    /// The same, doing its work there.
+    #[must_use]
+    pub fn with_blocking_work(self, work: BlockingWork) -> Self {
+        Self { work, ..self }
     }
 
     /// The blocking store behind it.
@@ -38,10 +47,14 @@ impl AsyncStore {
     }
 }
 
-/// Runs `operation` on a blocking thread, and passes a panic on.
+/// Runs `operation` where it is to be done, and passes a panic on.
 async fn run<T: Send + 'static>(
+    work: BlockingWork,
     operation: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, JoinError> {
+    if work == BlockingWork::InPlace {
+        return Ok(operation());
+    }
     match spawn_blocking(operation).await {
         Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
         // The runtime is shutting down, and did not begin with it.
@@ -61,45 +74,45 @@ impl ArtifactStore for AsyncStore {
 
     async fn publish(&self, publication: Publication) -> Result<Box<dyn Guard>, PublishError> {
         let store = self.store.clone();
-        let guard = run(move || store.publish(&publication))
+        let guard = run(self.work, move || store.publish(&publication))
             .await
             .map_err(|error| PublishError::Backend(Box::new(error)))??;
-        Ok(Box::new(AsyncGuard { guard: Arc::new(guard) }))
+        Ok(Box::new(AsyncGuard { guard: Arc::new(guard), work: self.work }))
     }
 
     async fn borrow(&self, digest: Digest) -> Result<Box<dyn Guard>, OpenError> {
         let store = self.store.clone();
-        let guard = run(move || store.borrow(digest))
+        let guard = run(self.work, move || store.borrow(digest))
             .await
             .map_err(|error| OpenError::Backend(Box::new(error)))??;
-        Ok(Box::new(AsyncGuard { guard: Arc::new(guard) }))
+        Ok(Box::new(AsyncGuard { guard: Arc::new(guard), work: self.work }))
     }
 
     async fn open(&self, uri: &ArtifactUri) -> Result<Arc<dyn ArtifactReader>, OpenError> {
         let (store, uri) = (self.store.clone(), uri.clone());
-        let artifact = run(move || store.open_artifact(&uri))
+        let artifact = run(self.work, move || store.open_artifact(&uri))
             .await
             .map_err(|error| OpenError::Backend(Box::new(error)))??;
-        Ok(Arc::new(AsyncArtifact { artifact: Arc::new(artifact) }))
+        Ok(Arc::new(AsyncArtifact { artifact: Arc::new(artifact), work: self.work }))
     }
 
     async fn has(&self, digests: &[Digest]) -> Result<Vec<bool>, OpenError> {
         let (store, digests) = (self.store.clone(), digests.to_vec());
-        run(move || store.has(&digests))
+        run(self.work, move || store.has(&digests))
             .await
             .map_err(|error| OpenError::Backend(Box::new(error)))?
     }
 
     async fn release(&self, owner: &SessionId, call: Option<&CallId>) -> Result<(), RootError> {
         let (store, owner, call) = (self.store.clone(), owner.clone(), call.cloned());
-        run(move || store.release(&owner, call.as_ref()))
+        run(self.work, move || store.release(&owner, call.as_ref()))
             .await
             .map_err(|error| RootError::Backend(Box::new(error)))?
     }
 
     async fn collect(&self, options: CollectOptions) -> Result<CollectReport, CollectError> {
         let store = self.store.clone();
-        run(move || store.collect(&options))
+        run(self.work, move || store.collect(&options))
             .await
             .map_err(|error| CollectError::Backend(Box::new(error)))?
     }
@@ -108,6 +121,7 @@ impl ArtifactStore for AsyncStore {
 #[derive(Debug)]
 struct AsyncGuard {
     guard: Arc<StoreGuard>,
+    work: BlockingWork,
 }
 
 #[async_trait]
@@ -118,7 +132,7 @@ impl Guard for AsyncGuard {
 
     async fn retain(&self, owner: &SessionId, call: &CallId) -> Result<(), RootError> {
         let (guard, owner, call) = (Arc::clone(&self.guard), owner.clone(), call.clone());
-        run(move || guard.retain(&owner, &call))
+        run(self.work, move || guard.retain(&owner, &call))
             .await
             .map_err(|error| RootError::Backend(Box::new(error)))?
     }
@@ -126,7 +140,7 @@ impl Guard for AsyncGuard {
     async fn release(self: Box<Self>) {
         // A retain whose future was dropped may still hold the guard; the last
         // one to let go releases.
-        let released = run(move || drop(self)).await;
+        let released = run(self.work, move || drop(self)).await;
         drop(released);
     }
 
@@ -138,6 +152,7 @@ impl Guard for AsyncGuard {
 #[derive(Debug)]
 struct AsyncArtifact {
     artifact: Arc<StoredArtifact>,
+    work: BlockingWork,
 }
 
 #[async_trait]
@@ -156,14 +171,14 @@ impl ArtifactReader for AsyncArtifact {
 
     async fn read(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
         let artifact = Arc::clone(&self.artifact);
-        run(move || artifact.read(range))
+        run(self.work, move || artifact.read(range))
             .await
             .map_err(|error| ReadError::Backend(Box::new(error)))?
     }
 
     async fn line_start(&self, line: u64) -> Result<u64, ReadError> {
         let artifact = Arc::clone(&self.artifact);
-        run(move || artifact.line_start(line))
+        run(self.work, move || artifact.line_start(line))
             .await
             .map_err(|error| ReadError::Backend(Box::new(error)))?
     }

@@ -34,6 +34,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod blocking;
 pub mod capture;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -48,6 +49,7 @@ mod page;
 pub mod sidecar;
 mod store;
 
+pub use blocking::BlockingWork;
 pub use capture::{
     Capture, CaptureMeta, CaptureRoot, CaptureWriter, DeadCapture, FileId, RecoveredCapture,
     SealedCapture,

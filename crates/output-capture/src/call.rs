@@ -9,7 +9,7 @@ use output_contract::limits::MAX_CHUNK_BYTES;
 use output_retention::Limits;
 use tool_api::SinkBackend;
 
-use crate::channel::{Channel, seal_unused};
+use crate::channel::Channel;
 use crate::limits::{CallBudget, CaptureLimits};
 use crate::sink::{CaptureSink, DisplayObserver};
 use crate::writer::{CapturedStream, ChannelWriter};
@@ -83,8 +83,7 @@ impl CallCapture {
         self.sink.close();
         let channels = self.sink.channels();
         // All are closed before one is waited for, so that they seal side by side.
-        let mut closed: Vec<_> = channels.iter().map(Channel::close).collect();
-        seal_unused(&mut closed).await;
+        let closed: Vec<_> = channels.iter().map(Channel::close).collect();
         let mut streams = Vec::with_capacity(channels.len());
         for (channel, closed) in channels.iter().zip(closed) {
             streams.push(channel.sealed(closed).await);

@@ -35,7 +35,6 @@ enum State {
 #[derive(Debug)]
 pub(crate) enum Closed {
     Unused(Box<ChannelWriter>),
-    Sealed(Box<CapturedStream>),
     Draining(oneshot::Receiver<CapturedStream>),
     Gone,
 }
@@ -133,12 +132,12 @@ impl Channel {
         }
     }
 
-    /// What became of the channel, once its file is sealed. One that was not
-    /// used must have gone through [`seal_unused`].
+    /// What became of the channel, once its file is sealed.
     pub(crate) async fn sealed(&self, closed: Closed) -> CapturedStream {
         let sealed = match closed {
-            Closed::Unused(_) | Closed::Gone => None,
-            Closed::Sealed(stream) => Some(*stream),
+            Closed::Gone => None,
+            // An empty file has nothing to wait for; making it took longer.
+            Closed::Unused(writer) => Some(writer.seal(0)),
             Closed::Draining(sealed) => sealed.await.ok(),
         };
         sealed.unwrap_or_else(|| self.lost())
@@ -164,30 +163,5 @@ impl Channel {
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing panics while the lock is held; the state is whole either way.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Seals the files of channels that were never sent anything, all of them in
-/// one blocking task: most calls leave some of their streams empty.
-pub(crate) async fn seal_unused(closed: &mut [Closed]) {
-    let mut places = Vec::new();
-    let mut unused = Vec::new();
-    for place in closed {
-        // Where sealing panics or the runtime ends, it stays gone.
-        match std::mem::replace(place, Closed::Gone) {
-            Closed::Unused(writer) => {
-                places.push(place);
-                unused.push(writer);
-            }
-            other => *place = other,
-        }
-    }
-    if unused.is_empty() {
-        return;
-    }
-    let seal = move || unused.into_iter().map(|writer| writer.seal(0)).collect::<Vec<_>>();
-    let sealed = tokio::task::spawn_blocking(seal).await.unwrap_or_default();
-    for (place, stream) in places.into_iter().zip(sealed) {
-        *place = Closed::Sealed(Box::new(stream));
     }
 }

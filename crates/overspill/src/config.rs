@@ -4,13 +4,17 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use artifact_store::RetentionLimits;
-use artifacts::Durability;
+use artifacts::{BlockingWork, Durability};
 use camino::Utf8Path;
 use output_capture::CaptureLimits;
 use output_contract::limits;
 use output_retention::{Limits, Shape};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tool_runtime::{HintStyle, RuntimeConfig};
+
+/// This program does one thing at a time: handing it to other threads would
+/// only take longer.
+pub(crate) const BLOCKING_WORK: BlockingWork = BlockingWork::InPlace;
 
 /// The whole configuration. Every key has a default; an unknown one is an
 /// error.
@@ -203,6 +207,7 @@ impl Config {
                 max_call_bytes: self.capture.max_call_bytes,
             },
             hints: HintStyle::Command { program: program.to_owned() },
+            blocking_work: BLOCKING_WORK,
             ..RuntimeConfig::default()
         }
     }

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use session_log::SessionLogs;
 use tool_runtime::recover;
 
-use crate::config::Config;
+use crate::config::{BLOCKING_WORK, Config};
 use crate::nowhere::Nowhere;
 use crate::terminal::note;
 
@@ -71,8 +71,9 @@ impl Home {
             .with_context(|| format!("could not open the store in {root}"))?;
         let sessions = SessionLogs::open(root.join("sessions"), durability)
             .with_context(|| format!("could not open the session logs in {root}"))?;
-        let store = Arc::new(AsyncStore::new(store));
-        let home = Self { root, config, store, sessions: Arc::new(sessions) };
+        let store = Arc::new(AsyncStore::new(store).with_blocking_work(BLOCKING_WORK));
+        let sessions = Arc::new(sessions.with_blocking_work(BLOCKING_WORK));
+        let home = Self { root, config, store, sessions };
         home.recover().await;
         Ok(home)
     }

@@ -1,7 +1,7 @@
 //! Session logs as the journal of a runtime: the same operations, each on a
-//! thread that may block.
+//! thread that may block or, where that is asked for, in place.
 
-use artifacts::{Guard, Journal, JournalError};
+use artifacts::{BlockingWork, Guard, Journal, JournalError};
 use async_trait::async_trait;
 use output_contract::{CallId, SavedEvent, SessionId};
 use tokio::task::spawn_blocking;
@@ -47,6 +47,9 @@ impl SessionLogs {
         &self,
         operation: impl FnOnce(&Self) -> Result<T, LogError> + Send + 'static,
     ) -> Result<T, JournalError> {
+        if self.work == BlockingWork::InPlace {
+            return Ok(operation(self)?);
+        }
         let logs = self.clone();
         match spawn_blocking(move || operation(&logs)).await {
             Ok(outcome) => Ok(outcome?),

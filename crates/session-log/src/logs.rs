@@ -4,7 +4,7 @@ use std::io::BufReader;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use artifacts::Durability;
+use artifacts::{BlockingWork, Durability};
 use camino::{Utf8Path, Utf8PathBuf};
 use output_contract::{CallId, SavedEvent, SessionId, Timestamp, decode_event};
 
@@ -28,6 +28,7 @@ const HEAD_BYTES: usize = 1024;
 pub struct SessionLogs {
     dir: Arc<Directory>,
     durability: Durability,
+    pub(crate) work: BlockingWork,
 }
 
 /// One session of a listing.
@@ -52,7 +53,13 @@ impl SessionLogs {
     /// directory, [`LogError::ForeignDirectory`] where it is another user's.
     pub fn open(dir: Utf8PathBuf, durability: Durability) -> Result<Self, LogError> {
         let dir = Arc::new(Directory::prepare(dir, durability)?);
-        Ok(Self { dir, durability })
+        Ok(Self { dir, durability, work: BlockingWork::OnThreads })
+    }
+
+    /// The same logs; as a journal, they do their work there.
+    #[must_use]
+    pub fn with_blocking_work(self, work: BlockingWork) -> Self {
+        Self { work, ..self }
     }
 
     /// The directory.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use artifacts::BlockingWork;
 use output_capture::CaptureLimits;
 use output_contract::limits::{DEFAULT_MAX_BYTES, DEFAULT_MAX_LINES};
 use output_retention::{Hints, Limits, LimitsError, Shape};
@@ -22,6 +23,9 @@ pub struct RuntimeConfig {
     pub hints: HintStyle,
     /// How long a cancelled tool may take to end before it is dropped.
     pub cancel_grace: Duration,
+    /// Where files are made and removed. A store and a journal are told of
+    /// their own.
+    pub blocking_work: BlockingWork,
 }
 
 impl Default for RuntimeConfig {
@@ -33,6 +37,7 @@ impl Default for RuntimeConfig {
             capture: CaptureLimits::default(),
             hints: HintStyle::OfferedTool,
             cancel_grace: Duration::from_secs(5),
+            blocking_work: BlockingWork::OnThreads,
         }
     }
 }

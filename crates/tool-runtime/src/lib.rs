@@ -9,6 +9,7 @@
 //! It knows no concrete tool, policy or backend. [`recover()`] ends what a dead
 //! process left behind.
 
+mod blocking;
 mod builder;
 mod call;
 mod config;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artifacts::capture::{CaptureError, CaptureMeta, DeadCapture, SealedCapture};
-use artifacts::{ArtifactStore, Journal, JournalError};
+use artifacts::{ArtifactStore, BlockingWork, Journal, JournalError};
 use camino::Utf8Path;
 use output_contract::{
     CallId, Incomplete, IncompleteReason, SavedEvent, SessionId, Status, Timestamp,
@@ -75,7 +75,8 @@ pub async fn recover(
     now: Timestamp,
 ) -> Result<Vec<Recovered>, RecoverError> {
     let root = store.captures().clone();
-    let dead = blocking(move || root.dead()).await.map_err(RecoverError::List)?;
+    let dead =
+        blocking(config.blocking_work, move || root.dead()).await.map_err(RecoverError::List)?;
     let mut recovered = Vec::with_capacity(dead.len());
     let mut failed = None;
     for capture in dead {
@@ -108,7 +109,7 @@ async fn end(
         let capture = Arc::new(capture);
         let streams = {
             let capture = Arc::clone(&capture);
-            blocking(move || seal(&capture, limits)).await
+            blocking(config.blocking_work, move || seal(&capture, limits)).await
         };
         let finalizer =
             Finalizer { store, post_execute: &[], limits, hints: config.hints.hints_unoffered() };
@@ -129,9 +130,9 @@ async fn end(
             .map_err(|source| RecoverError::Journal { call: call_id.clone(), source })?;
         guard.release().await;
         let capture = Arc::into_inner(capture).expect("sealing has ended");
-        remove(capture).await;
+        remove(capture, config.blocking_work).await;
     } else {
-        remove(capture).await;
+        remove(capture, config.blocking_work).await;
     }
     Ok(Recovered { session_id, call_id, already_saved })
 }
@@ -186,12 +187,15 @@ fn preview_file(path: &Utf8Path, preview: &mut PreviewBuilder) -> io::Result<()>
     }
 }
 
-async fn remove(capture: DeadCapture) {
-    if let Err(error) = blocking(move || capture.remove()).await {
+async fn remove(capture: DeadCapture, work: BlockingWork) {
+    if let Err(error) = blocking(work, move || capture.remove()).await {
         tracing::warn!(error = &error as &dyn Error, "could not remove the capture files");
     }
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    tokio::task::spawn_blocking(work).await.expect("recovery does not panic")
+async fn blocking<T: Send + 'static>(
+    place: BlockingWork,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    crate::blocking::blocking(place, work).await.expect("recovery does not panic")
 }

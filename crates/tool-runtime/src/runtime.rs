@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use artifacts::capture::{Capture, CaptureError, CaptureMeta};
-use artifacts::{ArtifactStore, Guard, Journal};
+use artifacts::{ArtifactStore, BlockingWork, Guard, Journal};
 use output_capture::CallCapture;
 use output_contract::{Content, LiveEvent, SavedEvent, Status, Timestamp, ToolName, ToolResult};
 use output_retention::Hints;
@@ -17,6 +17,7 @@ use tool_api::{
     OutputMode, OutputSink, PostExecute, PreparedCall, SpillSlot, Tool,
 };
 
+use crate::blocking::blocking;
 use crate::call::{CallError, ToolCall};
 use crate::config::RuntimeConfig;
 use crate::execute::execute;
@@ -220,7 +221,8 @@ impl Inner {
         let mut captured = capture.finish().await;
         let streams = ended_streams(&mut captured);
         let whole = streams.iter().all(|stream| stream.incomplete.is_none());
-        let (extras, capture) = store_extras(captured.capture, &mut facts).await;
+        let work = self.parts.config.blocking_work;
+        let (extras, capture) = store_extras(captured.capture, &mut facts, work).await;
         let finalizer = self.finalizer(limits);
         let full_text = full_text.filter(|_| whole);
         let finalized = finalizer.captured(facts, declaration, streams, extras, full_text).await;
@@ -259,7 +261,8 @@ impl Inner {
             let single = output_contract::OutputDeclaration::Single;
             capture = self.make_capture(&facts.info, &single, &title, started_at).await.ok();
         }
-        let (extras, capture) = store_extras(capture, &mut facts).await;
+        let work = self.parts.config.blocking_work;
+        let (extras, capture) = store_extras(capture, &mut facts, work).await;
         let finalized = self.finalizer(self.limits(1)).page(facts, content, extras).await;
         self.save(finalized, capture).await
     }
@@ -282,7 +285,7 @@ impl Inner {
             started_at,
             timeout_ms: None,
         };
-        tokio::task::spawn_blocking(move || root.create(&meta))
+        blocking(self.parts.config.blocking_work, move || root.create(&meta))
             .await
             .expect("making a capture does not panic")
     }
@@ -307,7 +310,7 @@ impl Inner {
             drop(capture);
             return Err(CallError::NotSaved { result: Box::new(result), source });
         }
-        release(guard, capture).await;
+        release(guard, capture, self.parts.config.blocking_work).await;
         self.events.publish(|| LiveEvent::CallFinished { result: Box::new(result.clone()) });
         Ok(result)
     }
@@ -369,28 +372,30 @@ impl Inner {
 }
 
 /// Ends the protection of what is saved, and removes the capture files.
-pub(crate) async fn release(guard: Option<Box<dyn Guard>>, capture: Option<Capture>) {
+async fn release(guard: Option<Box<dyn Guard>>, capture: Option<Capture>, work: BlockingWork) {
     if let Some(guard) = guard {
         guard.release().await;
     }
     let Some(capture) = capture else { return };
-    let removed = tokio::task::spawn_blocking(move || capture.remove()).await;
+    let removed = blocking(work, move || capture.remove()).await;
     if let Ok(Err(error)) = removed {
         tracing::warn!(error = &error as &dyn Error, "could not remove the capture files");
     }
 }
 
-async fn store_extras(capture: Option<Capture>, facts: &mut Facts) -> (Extras, Option<Capture>) {
+async fn store_extras(
+    capture: Option<Capture>,
+    facts: &mut Facts,
+    work: BlockingWork,
+) -> (Extras, Option<Capture>) {
     if facts.attachments.is_empty() && facts.structured.is_none() {
         return (Extras::default(), capture);
     }
     let attachments = std::mem::take(&mut facts.attachments);
     let structured: Option<Value> = facts.structured.take();
-    tokio::task::spawn_blocking(move || {
-        (Extras::store(capture.as_ref(), attachments, structured), capture)
-    })
-    .await
-    .expect("storing attachments does not panic")
+    blocking(work, move || (Extras::store(capture.as_ref(), attachments, structured), capture))
+        .await
+        .expect("storing attachments does not panic")
 }
 
 fn call_info(call: &ToolCall, tool: Option<&dyn Tool>) -> CallInfo {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artifact_store::AsyncStore;
-use artifacts::{ArtifactStore, Durability, conformance};
+use artifacts::{ArtifactStore, BlockingWork, Durability, conformance};
 
 use crate::scratch::Scratch;
 
@@ -11,9 +11,14 @@ macro_rules! clauses {
     ($($clause:ident),* $(,)?) => {$(
         #[tokio::test]
         async fn $clause() {
-            for durability in [Durability::Durable, Durability::Fast] {
+            for (durability, work) in [
+                (Durability::Durable, BlockingWork::OnThreads),
+                (Durability::Fast, BlockingWork::OnThreads),
+                (Durability::Fast, BlockingWork::InPlace),
+            ] {
                 let scratch = Scratch::new();
                 let store = AsyncStore::new(scratch.open_with(durability));
+                let store = store.with_blocking_work(work);
                 let store: Arc<dyn ArtifactStore> = Arc::new(store);
                 conformance::$clause(&store).await;
             }

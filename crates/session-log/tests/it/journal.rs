@@ -1,9 +1,11 @@
 //! Session logs as the journal of a runtime.
 
 use std::any::Any;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
 
-use artifacts::{Guard, Journal, JournalError, RootError};
+use artifacts::{BlockingWork, Guard, Journal, JournalError, RootError};
 use async_trait::async_trait;
 use output_contract::{CallId, Digest, SessionId};
 use session_log::SessionLogs;
@@ -63,6 +65,23 @@ async fn a_commit_retains_before_it_saves() {
     assert!(matches!(error, JournalError::Root(RootError::LeaseLost)), "{error}");
     assert!(!journal.has_finished(&id, &two).await.unwrap());
     assert_eq!(logs.read(&id).unwrap().events.len(), 2);
+}
+
+/// There is no executor here, so that nothing can be handed to it.
+#[test]
+fn in_place_all_is_done_at_once() {
+    let logs = TempLogs::new();
+    let journal = logs.clone().with_blocking_work(BlockingWork::InPlace);
+    let (id, one, guard) = (session("s"), call("1"), Watcher::new(&logs, false));
+    let all = async {
+        journal.append(&id, &session_started("s")).await?;
+        journal.commit(&id, &one, &guard, &finished("s", "1", "x")).await?;
+        journal.has_finished(&id, &one).await
+    };
+    match pin!(all).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(finished) => assert!(finished.unwrap()),
+        Poll::Pending => panic!("it waits for someone"),
+    }
 }
 
 #[tokio::test]
