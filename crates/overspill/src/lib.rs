@@ -93,7 +93,7 @@ fn execute(cli: Cli) -> anyhow::Result<u8> {
 fn start_logging(verbose: u8) {
     let level = match verbose {
         // What goes wrong is in the result, or printed by the command.
-        0 => LevelFilter::OFF,
+        0 => return,
         1 => LevelFilter::INFO,
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,

@@ -123,7 +123,7 @@ pub async fn run(
     if cancel.is_cancelled() {
         return Ok(ProcessEnd { exit: None, cause: Cause::Cancelled, pipe_held: [false; 2] });
     }
-    let Started { leader, stdin, stdout, stderr } = Leader::start(&spec).await?;
+    let Started { leader, stdin, stdout, stderr } = Leader::start(&spec)?;
     let failed = |source| SpawnError::Other { program: spec.program.clone(), source };
     let (phase, phases) = watch::channel(Phase::Running);
     let ProcessOutputs { stdout: to_stdout, stderr: to_stderr, on_output } = outputs;
@@ -147,7 +147,7 @@ pub async fn run(
         // Input that nobody reads is no reason to wait.
         never = feed.run() => match never {},
     };
-    Ok(ProcessEnd { exit: leader.reap().await, cause, pipe_held })
+    Ok(ProcessEnd { exit: leader.reap(), cause, pipe_held })
 }
 
 /// Decides when the command and the reading of its output end.

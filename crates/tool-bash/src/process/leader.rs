@@ -1,12 +1,11 @@
 //! The leader of a process group: the command that was started.
 //!
-//! Responsible for its life: a thread of its own starts it, waits for its exit
-//! *without* reaping it, and reaps it when the [`Leader`] lets go. So as long
-//! as there is a `Leader`, its process id, which is the group's, is nobody
-//! else's. A `Leader` that is dropped before [`Leader::reap`] kills the group.
+//! Responsible for its life: a thread of its own waits for its exit *without*
+//! reaping it; only the [`Leader`] does that, or that thread once the `Leader`
+//! is gone. So as long as there is a `Leader`, its process id, which is the
+//! group's, is nobody else's. A `Leader` that is dropped before
+//! [`Leader::reap`] kills the group.
 
-use std::convert::Infallible;
-use std::io;
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
 use std::sync::mpsc;
 use std::thread;
@@ -16,7 +15,7 @@ use output_contract::Exit;
 use process_wrap::std::{CommandWrap, ProcessSession};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use super::error::SpawnError;
@@ -34,7 +33,7 @@ const LOOK_PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::f
 pub(super) struct Leader {
     group: Pid,
     exit: watch::Receiver<Option<Waited>>,
-    /// `None` once it was let go.
+    /// `None` once it is reaped.
     keeper: Option<Keeper>,
 }
 
@@ -47,12 +46,15 @@ enum Waited {
     Lost,
 }
 
-/// The thread that reaps.
+/// The thread that waits. Where this is dropped, it reaps.
 #[derive(Debug)]
-struct Keeper {
-    /// Dropping this lets the thread reap.
-    hold: mpsc::Sender<Infallible>,
-    reaped: oneshot::Receiver<()>,
+struct Keeper(mpsc::Sender<Fact>);
+
+/// What the thread is told of the process.
+#[derive(Debug)]
+enum Fact {
+    Started(Pid),
+    Reaped,
 }
 
 /// A process and its pipes.
@@ -66,16 +68,32 @@ pub(super) struct Started {
 }
 
 impl Leader {
-    /// Starts the process. One whose start nobody waits for any more is killed.
-    pub(super) async fn start(spec: &ProcessSpec) -> Result<Started, SpawnError> {
-        let (started, start) = oneshot::channel();
-        let job = spec.clone();
-        let failed = |source| SpawnError::Other { program: spec.program.clone(), source };
+    /// Starts the process. It blocks until the process runs or cannot: for as
+    /// long as the system takes to `fork` and `exec`.
+    pub(super) fn start(spec: &ProcessSpec) -> Result<Started, SpawnError> {
+        let (exit, exited) = watch::channel(None);
+        let (facts, known) = mpsc::channel();
+        // First, so that nothing runs that nobody waits for.
         thread::Builder::new()
             .name("process-keeper".to_owned())
-            .spawn(move || keep(&job, started))
-            .map_err(failed)?;
-        start.await.unwrap_or_else(|_| Err(failed(io::Error::other("its keeper panicked"))))
+            .spawn(move || keep(&exit, &known))
+            .map_err(|source| SpawnError::Other { program: spec.program.clone(), source })?;
+        // A session of its own, and so a group of its own: without a terminal, a
+        // program that asks for a password on /dev/tty fails at once instead of
+        // being stopped for good.
+        let mut child = match CommandWrap::from(spec.command()).wrap(ProcessSession).spawn() {
+            // Without its wrapper: only the leader is waited for here.
+            Ok(child) => child.into_inner(),
+            Err(error) => return Err(SpawnError::diagnose(error, spec)),
+        };
+        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let group = group.expect("a process has a positive id that fits pid_t");
+        let _ = facts.send(Fact::Started(group));
+        let leader = Self { group, exit: exited, keeper: Some(Keeper(facts)) };
+        let stdin = child.stdin().take();
+        let stdout = child.stdout().take().expect("the command asks for a pipe");
+        let stderr = child.stderr().take().expect("the command asks for a pipe");
+        Ok(Started { leader, stdin, stdout, stderr })
     }
 
     /// Waits until it has exited, or is not ours.
@@ -125,13 +143,13 @@ impl Leader {
 
     /// Reaps it, and leaves what is left of its group alone. `None` where it
     /// cannot be had: it does not die, or someone else reaped it.
-    pub(super) async fn reap(mut self) -> Option<Exit> {
+    pub(super) fn reap(mut self) -> Option<Exit> {
         let waited = *self.exit.borrow();
         if let Some(Waited::Exited(exit)) = waited
-            && let Some(Keeper { hold, reaped }) = self.keeper.take()
+            && let Some(Keeper(keeper)) = self.keeper.take()
         {
-            drop(hold);
-            let _ = reaped.await;
+            reap(self.group);
+            let _ = keeper.send(Fact::Reaped);
             return Some(exit);
         }
         None
@@ -147,36 +165,17 @@ impl Drop for Leader {
 }
 
 /// The life of a keeper thread.
-fn keep(spec: &ProcessSpec, started: oneshot::Sender<Result<Started, SpawnError>>) {
-    // A session of its own, and so a group of its own: without a terminal, a
-    // program that asks for a password on /dev/tty fails at once instead of
-    // being stopped for good.
-    let mut child = match CommandWrap::from(spec.command()).wrap(ProcessSession).spawn() {
-        // Without its wrapper: only the leader is waited for here.
-        Ok(child) => child.into_inner(),
-        Err(error) => {
-            let _ = started.send(Err(SpawnError::diagnose(error, spec)));
-            return;
-        }
-    };
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let pid = pid.expect("a process has a positive id that fits pid_t");
-    let (exit, exited) = watch::channel(None);
-    let (hold, let_go) = mpsc::channel();
-    let (reaped, when_reaped) = oneshot::channel();
-    let keeper = Some(Keeper { hold, reaped: when_reaped });
-    let leader = Leader { group: pid, exit: exited, keeper };
-    let stdin = child.stdin().take();
-    let stdout = child.stdout().take().expect("the command asks for a pipe");
-    let stderr = child.stderr().take().expect("the command asks for a pipe");
-    // Where nobody waits any more, the leader comes back, is dropped, and kills.
-    drop(started.send(Ok(Started { leader, stdin, stdout, stderr })));
-
+fn keep(exit: &watch::Sender<Option<Waited>>, known: &mpsc::Receiver<Fact>) {
+    let Ok(Fact::Started(pid)) = known.recv() else { return };
     exit.send_replace(Some(wait(pid)));
-    // Nothing is ever sent: this ends when the other side is dropped.
-    let _ = let_go.recv();
-    let _ = child.wait();
-    let _ = reaped.send(());
+    if known.recv().is_err() {
+        reap(pid);
+    }
+}
+
+/// Takes away a zombie.
+fn reap(pid: Pid) {
+    while let Err(Errno::INTR) = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED) {}
 }
 
 /// Waits for the exit and leaves the zombie.
