@@ -53,6 +53,21 @@ impl Hints {
         }
     }
 
+    /// How a whole artifact is read whose URI stands before it, in a sentence.
+    pub fn artifact_in_words(&self) -> String {
+        match self {
+            Self::Tool { read_tool } => format!(
+                "Use {read_tool} with this URI as filePath, offset and limit, and byteOffset \
+                 inside long lines."
+            ),
+            Self::Cli { program } => format!(
+                "Use `{program} read` with this URI, --offset and --limit, and --byte-offset \
+                 inside long lines."
+            ),
+            Self::None => "No reader is offered for it.".to_owned(),
+        }
+    }
+
     /// Size of the reader's name inside a JSON string, in bytes.
     pub(super) fn reader_len(&self) -> usize {
         match self {
