@@ -5,6 +5,7 @@
 //! `cargo xtask bench` builds the program and this, and runs it.
 
 mod capture;
+mod compaction;
 mod memory;
 mod pages;
 mod process;
@@ -50,6 +51,8 @@ struct Options {
 enum Name {
     /// Storing what a command writes, against `cat`, `tee` and one SHA-256.
     Capture,
+    /// Pruning a long history, by its length, and the memory that takes.
+    Compaction,
     /// Peak memory, by size and by calls at once.
     Memory,
     /// A verified page of a large artifact, against one of a small one, and against `sed`.
@@ -77,6 +80,7 @@ fn main() -> Result<()> {
         let scratch = || Scratch::new(&options.fast_dir);
         match name {
             Name::Capture => capture::run(&scratch()?, options.mib, options.runs)?,
+            Name::Compaction => compaction::run(&scratch()?, options.runs)?,
             Name::Memory => memory::run(&scratch()?, options.runs)?,
             Name::Pages => pages::run(&scratch()?, options.mib, options.runs)?,
             Name::Start => {

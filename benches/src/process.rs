@@ -49,6 +49,18 @@ pub(crate) fn peak_kib(command: &mut Command) -> Result<u64> {
     }
 }
 
+/// Forgets the peak of this process, and returns its resident memory in KiB.
+pub(crate) fn reset_own_peak() -> Result<u64> {
+    // See proc(5): 5 resets `VmHWM` to what is resident now.
+    fs_err::write("/proc/self/clear_refs", "5")?;
+    own_peak_kib()
+}
+
+/// The peak of the resident memory of this process, in KiB.
+pub(crate) fn own_peak_kib() -> Result<u64> {
+    field(&fs_err::read_to_string("/proc/self/status")?, "VmHWM:").context("no VmHWM")
+}
+
 fn start_child(command: &mut Command) -> Result<Child> {
     command.spawn().with_context(|| format!("could not start {command:?}"))
 }

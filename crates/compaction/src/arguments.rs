@@ -18,7 +18,7 @@ const FILE_PATH: &str = "filePath";
 pub enum Arguments<'a> {
     /// A JSON value. A string in it is read as the text of an object.
     Value(&'a Value),
-    /// The text of a JSON object, as OpenAI writes arguments and as any file
+    /// The text of a JSON object, as some providers write arguments and as any file
     /// has them.
     Text(Cow<'a, str>),
 }

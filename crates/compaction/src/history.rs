@@ -88,7 +88,7 @@ fn output(result: &ToolResult) -> OutputView<'_> {
     for stream in streams {
         let kept = stream.artifact.is_some();
         view.stored.push(StoredPart {
-            label: stream.name.as_ref().map(|name| name.as_str()),
+            label: stream.name.as_ref().map(output_contract::StreamName::as_str),
             uri: stream.artifact.clone(),
             bytes: if kept { stream.bytes } else { stream.seen_bytes.unwrap_or(stream.bytes) },
             lines: kept.then_some(stream.lines),
