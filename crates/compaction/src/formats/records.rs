@@ -6,6 +6,7 @@
 //! end always ends the damage. An object within a torn record must not pass for
 //! a record; it is told by what follows it, which is a comma or a bracket.
 
+use artifacts::hash::count_newlines;
 use memchr::{memchr, memmem};
 
 use super::damage::{Damage, DamageReason};
@@ -66,7 +67,7 @@ pub(super) fn records(source: &[u8]) -> Records {
 fn lines(source: &[u8], start: usize) -> Records {
     let mut found = Records::in_lines();
     let (mut at, mut number) = (start, 1);
-    number += newlines(&source[..start]);
+    number += count_newlines(&source[..start]);
     while at < source.len() {
         let end = memchr(b'\n', &source[at..]).map_or(source.len(), |offset| at + offset);
         found.stretch(source, Span::new(at, end), number);
@@ -142,7 +143,7 @@ impl Records {
                 }
             };
             if let Some(reason) = reason {
-                let before = newlines(&source[stretch.start..span.start]);
+                let before = count_newlines(&source[stretch.start..span.start]);
                 self.damage.push(damage(span, number + before, reason));
             }
             first = false;
@@ -151,7 +152,7 @@ impl Records {
     }
 
     fn report(&mut self, source: &[u8], span: Span, reason: DamageReason) {
-        self.damage.push(damage(span, 1 + newlines(&source[..span.start]), reason));
+        self.damage.push(damage(span, 1 + count_newlines(&source[..span.start]), reason));
     }
 }
 
@@ -205,10 +206,6 @@ fn looks_like_a_record(json: Json<'_>) -> bool {
 fn skip_blank(source: &[u8], at: usize) -> usize {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     at + source[at..].iter().take_while(|byte| blank(byte)).count()
-}
-
-fn newlines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
 #[cfg(test)]

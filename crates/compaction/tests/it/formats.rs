@@ -4,5 +4,6 @@ mod artifact_reads;
 mod compacting;
 mod corpus;
 mod damage;
+mod properties;
 mod pruning;
 mod recorded;

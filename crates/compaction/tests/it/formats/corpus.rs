@@ -8,7 +8,7 @@ use output_contract::Status;
 use output_retention::is_pruned_output;
 use serde_json::Value;
 
-use super::pruning::{parse, prune, pruned};
+use super::pruning::{parse, pruned, pruned_items};
 
 /// What is to hold of one file.
 type Check = fn(&File);
@@ -107,7 +107,7 @@ impl File {
     fn holds_for_all(&self) {
         let Self { name, source, document } = self;
         assert!(document.write(document.items()) == *source, "{name}: byte for byte");
-        let items = prune(document.items());
+        let items = pruned_items(document.items());
         let once = document.write(&items);
         let again = parse(document.format(), &once);
         assert!(pruned(&again) == once, "{name}: pruned twice");

@@ -5,7 +5,7 @@ use compaction::{Item as _, ItemView};
 
 use serde_json::Value;
 
-use super::pruning::{parse, prune, pruned};
+use super::pruning::{parse, pruned, pruned_items};
 
 /// The histories: a name, their format and shape, their bytes.
 pub(super) const RECORDED: &[(&str, Format, Shape, &[u8])] = &[
@@ -66,7 +66,8 @@ fn what_their_items_are_is_golden() {
 fn a_summariser_gets_the_messages_alone() {
     for &(name, format, _, source) in RECORDED {
         let document = parse(format, source);
-        let messages = String::from_utf8(document.messages(&prune(document.items()))).unwrap();
+        let messages =
+            String::from_utf8(document.messages(&pruned_items(document.items()))).unwrap();
         let messages: Vec<Value> = serde_json::from_str(&messages).unwrap();
         let first = document.items().iter().filter(|item| !item.continues()).count();
         // Lines of one message are several messages here.
