@@ -40,6 +40,7 @@ const PLACES: &[(&str, Place)] = &[
     ("benchmarks", Place::Dev),
     ("integration-tests", Place::Dev),
     ("reliability", Place::Dev),
+    ("web-fetch-example", Place::Dev),
     ("xtask", Place::Dev),
 ];
 

@@ -1,0 +1,3 @@
+//! The tool against a real server on this machine.
+
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
