@@ -17,3 +17,4 @@ mod runtime;
 mod sandbox;
 mod schemas;
 mod sessions;
+mod spilling;

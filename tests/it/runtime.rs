@@ -3,6 +3,6 @@
 mod agent;
 mod calls;
 mod hints;
-mod plugins;
 mod paths;
+mod plugins;
 mod subscription;

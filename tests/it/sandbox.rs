@@ -66,13 +66,17 @@ impl Sandbox {
         command
     }
 
+    /// The program.
+    pub(crate) fn program(&self) -> Utf8PathBuf {
+        self.root.join("bin/overspill")
+    }
+
     pub(crate) fn overspill<I>(&self, args: I) -> Ran
     where
         I: IntoIterator,
         I::Item: AsRef<OsStr>,
     {
-        let program = self.root.join("bin/overspill");
-        ran(self.command(program.as_str()).args(args))
+        ran(self.command(self.program().as_str()).args(args))
     }
 
     /// `overspill run -- bash -c SCRIPT`

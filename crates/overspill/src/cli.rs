@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use output_contract::SessionId;
+use output_contract::{SessionId, ToolName};
+
+use crate::config::SpillBackend;
 
 /// Run any command, see a bounded preview of its output, and read every byte
 /// back.
@@ -51,6 +53,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Remove a session and let go of its outputs
     Rm(RmArgs),
+    /// Keep a long text whole and print its ends, with where the rest is
+    Spill(SpillArgs),
     /// Remove stored outputs that nothing refers to
     Gc(GcArgs),
     /// Say what is kept, in numbers
@@ -198,6 +202,36 @@ pub struct RmArgs {
     /// The session to remove, or `all`
     #[arg(long, value_name = "SESSION|all")]
     pub session: SessionId,
+}
+
+/// `overspill spill`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+For the result of a tool that ran elsewhere: standard input is what it returned,
+and standard output what its model should see. A text within the limit is shown
+as any output is; a longer one is kept whole, and its head, its tail and where it
+is are shown within the limit. Where it cannot be kept it is shown as any output
+is. The call is saved, so that `overspill show` has it too.
+
+Examples:
+  fetch URL | overspill spill --session s1 --tool fetch --max-inline-bytes 20000
+  fetch URL | overspill spill --session s1 --tool fetch --backend artifact")]
+pub struct SpillArgs {
+    /// The session that the text is kept for
+    #[arg(long, value_name = "SESSION", value_parser = new_session, allow_hyphen_values = true)]
+    pub session: SessionId,
+    /// The tool that returned the text
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub tool: ToolName,
+    /// Most bytes that are shown [default: from the configuration]
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub max_inline_bytes: Option<u64>,
+    /// Where a longer text is kept [default: from the configuration]
+    #[arg(long, value_enum)]
+    pub backend: Option<SpillBackend>,
+    /// How an artifact is said to be read: by a command line, or the read tool
+    #[arg(long, value_enum, default_value_t = HintsArg::Cli)]
+    pub hints: HintsArg,
 }
 
 /// `overspill gc`

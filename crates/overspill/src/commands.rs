@@ -9,5 +9,6 @@ pub(crate) mod read;
 pub(crate) mod rm;
 pub(crate) mod run;
 pub(crate) mod show;
+pub(crate) mod spill;
 pub(crate) mod stat;
 pub(crate) mod verify;

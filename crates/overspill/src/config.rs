@@ -5,7 +5,8 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use artifact_store::RetentionLimits;
 use artifacts::{BlockingWork, Durability};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::ValueEnum;
 use output_capture::CaptureLimits;
 use output_contract::limits;
 use output_retention::{Limits, Shape};
@@ -31,6 +32,8 @@ pub struct Config {
     pub store: Store,
     /// What is kept of the calls, and for how long.
     pub retention: Retention,
+    /// Where a result goes that is too long for the model.
+    pub spill: Spill,
 }
 
 /// `[tool_output]`
@@ -85,6 +88,32 @@ pub struct Retention {
     pub max_age: Duration,
     /// Most bytes that are kept of all outputs; the oldest go first.
     pub max_bytes: u64,
+}
+
+/// `[spill]`
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spill {
+    /// What keeps the text.
+    pub backend: SpillBackend,
+    /// The directory of the backend `local`; without it, `spill` in the home.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<Utf8PathBuf>,
+    /// Most bytes of a result that are shown inline. Without it nothing is
+    /// registered, and only `[tool_output]` bounds what is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_inline_bytes: Option<u64>,
+}
+
+/// What keeps a text that is too long.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpillBackend {
+    /// Private files, by session.
+    #[default]
+    Local,
+    /// The store, as an artifact.
+    Artifact,
 }
 
 /// `head` or `head-tail`.
@@ -193,6 +222,12 @@ impl Config {
         if self.retention.max_age.is_zero() || self.retention.max_bytes == 0 {
             bail!("[retention] max_age and max_bytes must be more than 0");
         }
+        if self.spill.max_inline_bytes == Some(0) {
+            bail!("[spill] max_inline_bytes must be at least 1; leave it out to spill nothing");
+        }
+        if let Some(root) = self.spill.root.as_ref().filter(|root| !root.is_absolute()) {
+            bail!("[spill] root must be an absolute path, not {root}");
+        }
         Ok(())
     }
 
@@ -257,6 +292,10 @@ mod tests {
         assert_eq!(parse("").unwrap(), Config::default());
         assert!(printed.contains("shape = \"head-tail\""), "{printed}");
         assert!(printed.contains("max_age = \"30days\""), "{printed}");
+        assert!(
+            printed.ends_with("[spill]\nbackend = \"local\"\n"),
+            "nothing is spilled: {printed}"
+        );
         assert!(printed.contains("grace = \"1h\""), "{printed}");
     }
 
@@ -273,6 +312,9 @@ mod tests {
             "[store]\ngrace = 5",
             "[retention]\nmax_age = \"0s\"",
             "[retention]\nmax_bytes = 0",
+            "[spill]\nmax_inline_bytes = 0",
+            "[spill]\nroot = \"spilled\"",
+            "[spill]\nbackend = \"paper\"",
             "[stores]",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");

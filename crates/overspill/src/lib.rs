@@ -14,7 +14,9 @@ pub mod config;
 mod exit;
 pub mod home;
 mod nowhere;
+mod opened;
 mod progress;
+mod spilling;
 mod terminal;
 mod upkeep;
 
@@ -46,7 +48,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
             });
         }
     };
-    start_logging(cli.verbose);
+    start_logging(&cli);
     // A thread that cannot be had is a panic of the executor, and must not look
     // like an exit code of the command.
     let executed = std::panic::catch_unwind(|| execute(cli));
@@ -77,6 +79,7 @@ fn execute(cli: Cli) -> anyhow::Result<u8> {
             Command::Ls(args) => commands::ls::run(args).await,
             Command::Show(args) => commands::show::run(args).await,
             Command::Rm(args) => commands::rm::run(args).await,
+            Command::Spill(args) => commands::spill::run(args).await,
             Command::Gc(args) => commands::gc::run(args).await,
             Command::Stat(args) => commands::stat::run(args).await,
             Command::Verify(args) => commands::verify::run(args).await,
@@ -90,8 +93,10 @@ fn execute(cli: Cli) -> anyhow::Result<u8> {
     code
 }
 
-fn start_logging(verbose: u8) {
-    let level = match verbose {
+fn start_logging(cli: &Cli) {
+    let level = match cli.verbose {
+        // Why a text is not spilled is said nowhere else.
+        0 if matches!(cli.command, Command::Spill(_)) => LevelFilter::WARN,
         // What goes wrong is in the result, or printed by the command.
         0 => return,
         1 => LevelFilter::INFO,

@@ -72,8 +72,11 @@ impl<'a> MediaType<'a> {
     fn kind(&self) -> Kind {
         match self.essence.as_str() {
             "text/html" | "application/xhtml+xml" => Kind::Html,
-            "application/json" | "application/xml" | "application/javascript"
-            | "application/yaml" | "application/toml" => Kind::Text,
+            "application/json"
+            | "application/xml"
+            | "application/javascript"
+            | "application/yaml"
+            | "application/toml" => Kind::Text,
             text if text.starts_with("text/") => Kind::Text,
             text if text.ends_with("+json") || text.ends_with("+xml") => Kind::Text,
             _ => Kind::Other,
@@ -145,7 +148,8 @@ mod tests {
             <p>One <b>two</b>\n three.<p>Four<ul><li>five<li>six</ul>\
             <a href='/menu'>The menu</a><pre>a\n  b</pre></body>";
         let text = text_of(Some("text/html"), page.as_bytes()).unwrap();
-        for part in ["Fish & chips", "One **two** three.\n", "* five\n* six", "[The menu]", "a\n  b"]
+        for part in
+            ["Fish & chips", "One **two** three.\n", "* five\n* six", "[The menu]", "a\n  b"]
         {
             assert!(text.contains(part), "{part:?} is not in {text}");
         }

@@ -35,9 +35,7 @@ pub(crate) enum FetchError {
     TooLarge { limit: usize },
     #[error("there were more than {limit} redirects; the last led to {url}")]
     TooManyRedirects { limit: usize, url: Url },
-    #[error(
-        "the page redirects to another host, which was not followed; to go there, fetch {url}"
-    )]
+    #[error("the page redirects to another host, which was not followed; to go there, fetch {url}")]
     OtherHost { url: Url },
     #[error("the page redirects from https to {url}, which was not followed")]
     Downgrade { url: Url },

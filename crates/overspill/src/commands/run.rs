@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
-use artifacts::{ArtifactStore, Journal};
 use output_contract::{CallId, ToolResult};
 use tokio::signal::unix::{SignalKind, signal};
 use tool_api::CancellationToken;
@@ -18,8 +17,10 @@ use uuid::Uuid;
 use crate::cli::{HintsArg, RunArgs, ShapeArg};
 use crate::config::Config;
 use crate::exit;
-use crate::home::{Home, PROGRAM, default_session, now};
+use crate::home::{PROGRAM, default_session, now};
+use crate::opened::Opened;
 use crate::progress::Progress;
+use crate::spilling::{Spilling, hints};
 use crate::{terminal, upkeep};
 
 /// How long a command has to end, once it was asked to: enough for a test
@@ -33,11 +34,13 @@ pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
     // A parent may have left SIGCHLD ignored, and then no exit status could be
     // had; listening for it undoes that.
     let _children = signal(SignalKind::child()).context("could not listen for signals")?;
-    let Opened { config, store, journal, home } = open().await?;
+    let Opened { config, store, journal, root, home } = Opened::open().await?;
+    let tool_hints = args.hints == HintsArg::Tool;
+    let spilling = Spilling::new(&config.spill, &root, &store, &hints(tool_hints))?;
     let config = runtime_config(&config, &args);
     let tool = RunTool::new(process);
-    let runtime =
-        RuntimeBuilder::new(store, journal, now).config(config).tool(tool.clone()).build()?;
+    let builder = RuntimeBuilder::new(store, journal, now).config(config).tool(tool.clone());
+    let runtime = builder.plugin(&spilling).build()?;
     let call = ToolCall {
         session_id: args.session.clone().unwrap_or_else(|| default_session(now())),
         call_id: CallId::new(Uuid::now_v7().simple().to_string()).context("a new call id")?,
@@ -82,32 +85,6 @@ pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
             Ok(code)
         }
         printed => printed.map(|()| code),
-    }
-}
-
-/// Where a call is kept.
-struct Opened {
-    config: Config,
-    store: Arc<dyn ArtifactStore>,
-    journal: Arc<dyn Journal>,
-    /// `None` where nothing is.
-    home: Option<Home>,
-}
-
-/// The home, or, where the system refuses it, nothing that keeps anything.
-async fn open() -> anyhow::Result<Opened> {
-    match Home::open().await {
-        Ok(home) => {
-            let (store, journal) = (home.artifacts(), home.journal());
-            Ok(Opened { config: home.config.clone(), store, journal, home: Some(home) })
-        }
-        Err(error) => match Home::nowhere(&error) {
-            Some((config, nowhere)) => {
-                let (store, journal) = (nowhere.clone(), nowhere);
-                Ok(Opened { config, store, journal, home: None })
-            }
-            None => Err(error),
-        },
     }
 }
 

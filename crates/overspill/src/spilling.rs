@@ -1,0 +1,68 @@
+//! `[spill]`, as plugins of a runtime.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use artifacts::ArtifactStore;
+use camino::Utf8Path;
+use output_retention::Hints;
+use spill::SpillStore;
+use spill_artifact::ArtifactSpill;
+use spill_local::LocalSpill;
+use spill_policy::{MaxInlineBytes, SpillPlugin};
+use tool_api::{Plugin, PluginError, Registrar};
+
+use crate::config::{Spill, SpillBackend};
+use crate::home::{PROGRAM, now};
+
+/// The backend and the policy, as configured. Without a cap it registers
+/// nothing. It goes last, so that the policy sees what all others settled.
+#[derive(Debug)]
+pub(crate) struct Spilling(Option<Configured>);
+
+#[derive(Debug)]
+struct Configured {
+    store: Arc<dyn SpillStore>,
+    cap: MaxInlineBytes,
+}
+
+impl Spilling {
+    /// What `config` says, for a home in `root` with its `store` of artifacts.
+    ///
+    /// # Errors
+    /// Where the backend cannot be made of it.
+    pub(crate) fn new(
+        config: &Spill,
+        root: &Utf8Path,
+        store: &Arc<dyn ArtifactStore>,
+        hints: &Hints,
+    ) -> anyhow::Result<Self> {
+        let Some(bytes) = config.max_inline_bytes else { return Ok(Self(None)) };
+        let cap = MaxInlineBytes::new(usize::try_from(bytes).unwrap_or(usize::MAX))?;
+        let store: Arc<dyn SpillStore> = match config.backend {
+            SpillBackend::Local => {
+                let root = config.root.clone().unwrap_or_else(|| root.join("spill"));
+                Arc::new(LocalSpill::new(root).context("[spill] root")?)
+            }
+            SpillBackend::Artifact => Arc::new(ArtifactSpill::new(Arc::clone(store), hints, now)),
+        };
+        Ok(Self(Some(Configured { store, cap })))
+    }
+}
+
+/// The hints of a command line, or of a tool.
+pub(crate) fn hints(tool: bool) -> Hints {
+    if tool {
+        Hints::Tool { read_tool: "read".to_owned() }
+    } else {
+        Hints::Cli { program: PROGRAM.to_owned() }
+    }
+}
+
+impl Plugin for Spilling {
+    fn install(&self, registrar: &mut Registrar) -> Result<(), PluginError> {
+        let Some(Configured { store, cap }) = &self.0 else { return Ok(()) };
+        registrar.spill_store(Arc::clone(store))?;
+        SpillPlugin { max_inline_bytes: Some(*cap) }.install(registrar)
+    }
+}
