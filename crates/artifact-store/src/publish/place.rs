@@ -150,9 +150,12 @@ impl<'a> Placing<'a> {
 
     /// Brings the file and its name to the medium. A copy that was there
     /// already may never have been: its first writer need not be durable, or
-    /// may not have come to that.
+    /// may not have come to that. Of an empty file there is only the name.
     pub(super) fn sync(&self) -> Result<(), FileError> {
         let dir = self.shelf.dir(&self.digest)?;
+        if self.ours.stat.bytes == 0 {
+            return self.shelf.sync(&dir);
+        }
         if self.outcome == Some(Outcome::Kept) {
             self.shelf.file(&self.digest)?.sync()?;
         } else if !self.ours.synced {

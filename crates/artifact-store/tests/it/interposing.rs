@@ -70,6 +70,20 @@ fn every_operation_says_what_and_where() {
 }
 
 #[test]
+fn of_an_empty_blob_the_name_alone_is_synced() {
+    let scratch = Scratch::new();
+    let (notes, store) = open(&scratch.root(), |_| Verdict::Proceed);
+    for (content, files) in [("", 0), ("x", 1), ("", 0), ("x", 2)] {
+        let before = notes.seen.lock().unwrap().len();
+        publish(&store, &[content.as_bytes()]).release();
+        let seen = notes.seen.lock().unwrap()[before..].to_vec();
+        let count = |kind| seen.iter().filter(|(of, _)| *of == kind).count();
+        assert_eq!(count(OperationKind::SyncFile), files, "{content:?}");
+        assert!(count(OperationKind::SyncDir) > 0, "{content:?}");
+    }
+}
+
+#[test]
 fn a_sync_that_failed_is_final() {
     let scratch = Scratch::new();
     let (notes, store) =
