@@ -3,10 +3,11 @@
 //! The table below is the one of `docs/architecture.md`, with the crates that are still to come, so
 //! that their place is settled before they exist. Two more rules are read from the same
 //! declarations: what a crate must never know ([`bans`]), and that the lowest crates do no I/O
-//! ([`purity`]).
+//! ([`purity`]). What the lightest composition costs is counted ([`weight`]).
 
 mod bans;
 mod purity;
+mod weight;
 
 use anyhow::Result;
 use cargo_metadata::DependencyKind;
@@ -39,6 +40,7 @@ const PLACES: &[(&str, Place)] = &[
     ("testkit", Place::Dev),
     ("benchmarks", Place::Dev),
     ("integration-tests", Place::Dev),
+    ("spill-backend-example", Place::Dev),
     ("reliability", Place::Dev),
     ("web-fetch-example", Place::Dev),
     ("xtask", Place::Dev),
@@ -58,6 +60,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings: Vec<Finding> = members.iter().flat_map(check_edges).collect();
     findings.extend(members.iter().flat_map(bans::check));
     findings.extend(purity::check(workspace, &members)?);
+    findings.extend(weight::check(workspace)?);
     Ok(findings)
 }
 
