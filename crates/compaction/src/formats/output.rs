@@ -130,9 +130,14 @@ impl Output {
     }
 
     /// The text, where there is no other text and it could be a line of ours.
+    /// Several blocks may have the same one: each that has fields of its own
+    /// stays, and says it.
     pub(super) fn line<'a>(&self, source: &'a [u8]) -> Option<Cow<'a, str>> {
         let mut texts = self.texts.iter().filter(|text| text.span.len() > r#""""#.len());
-        let (only, None) = (texts.next()?, texts.next()) else { return None };
+        let only = texts.next()?;
+        if texts.any(|text| text.span.of(source) != only.span.of(source)) {
+            return None;
+        }
         let plain = only.span.json(source).plain_string().filter(|_| !only.wrapped);
         match plain {
             Some(plain) => Some(Cow::Borrowed(plain)),

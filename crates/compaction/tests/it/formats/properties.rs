@@ -316,7 +316,7 @@ fn form() -> impl Strategy<Value = Form> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..<_>::default() })]
 
     #[test]
     fn pruning_changes_outputs_and_nothing_else(history in history(), form in form(), seed in any::<u64>()) {
