@@ -34,6 +34,8 @@
 //! otherwise; in the pruned copy only the text that stands for the output says
 //! it, because the format has no other place for it.
 //!
+//! `docs/design/compaction.md` has the whole of it.
+//!
 //! ```
 //! use compaction::formats::{Document, Format};
 //! use compaction::{Item, ItemView, NewOutput};

@@ -5,16 +5,15 @@
 //!   private copy once, in which outputs are references ([`prune()`]). It says
 //!   what to put in the place of what ([`Compacted`]), or why all stays as it is
 //!   ([`Unchanged`]), and changes nothing itself.
-//! - [`Item`] is the seam to a history: an agent's own type, or the
-//!   [`HistoryItem`](output_contract::HistoryItem) of this house.
-//! - [`Retainer`] is the seam to where outputs are; [`StoreRetainer`] is the one
-//!   over an artifact store.
+//! - [`Item`] is the seam to a history: an agent's own type, the
+//!   [`HistoryItem`](output_contract::HistoryItem) of this house, or a part of a
+//!   file of Anthropic's or OpenAI's form ([`formats`]).
+//! - [`Retainer`] is the seam to outputs; [`StoreRetainer`] is over a store.
 //!
 //! `docs/design/compaction.md` has the rules. No model is known here.
 //!
 //! ```
 //! use std::sync::Arc;
-//!
 //! use compaction::*;
 //! use tokio_util::sync::CancellationToken;
 //!

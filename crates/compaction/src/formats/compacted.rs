@@ -41,14 +41,10 @@ impl Document {
     fn in_list(&self, list: Span, summary: &str, kept: usize) -> Vec<u8> {
         let elements: Vec<&MessageAt> =
             self.messages.iter().take_while(|message| list.contains(message.record)).collect();
-        let is_instruction = |message: &&&MessageAt| message.role == Role::System;
-        let instructions = elements.iter().take_while(is_instruction).count();
+        let instructions = self.instructions().min(elements.len());
         let kept = kept.max(instructions);
         let message = self.summary(summary, kept);
-        let comma = match elements.as_slice() {
-            [first, second, ..] => &self.source[first.record.end..second.record.start],
-            _ => b",",
-        };
+        let comma = elements.first().map_or(&b","[..], |first| self.comma(first.record));
         let mut written = Vec::new();
         let (Some(first), Some(last)) = (elements.first(), elements.last()) else {
             written.extend_from_slice(&self.source[..list.start + 1]);
@@ -64,6 +60,11 @@ impl Document {
             None => written.extend_from_slice(&self.source[..first.record.start]),
         }
         written.extend_from_slice(message.as_bytes());
+        let (parted, kept) = self.parted(kept);
+        for record in parted {
+            written.extend_from_slice(comma);
+            written.extend_from_slice(record.as_bytes());
+        }
         match elements.get(kept) {
             Some(kept) => {
                 written.extend_from_slice(comma);
@@ -79,24 +80,54 @@ impl Document {
             Some(at) if at > 0 && self.source[at - 1] == b'\r' => b"\r\n",
             _ => b"\n",
         };
-        let mut written = self.source[..self.first].to_vec();
-        written.extend_from_slice(self.summary(summary, kept).as_bytes());
-        written.extend_from_slice(line_end);
-        let mut rest = self.messages[kept.min(self.messages.len())..].iter().peekable();
-        // What Codex kept at an earlier compaction is in one line with others.
-        while let Some(message) = rest.next_if(|message| message.shares_record) {
-            let time = self.time(message.record);
-            written.extend_from_slice(
-                format!(r#"{{{time}"type":"response_item","payload":"#).as_bytes(),
-            );
-            written.extend_from_slice(message.span.of(&self.source));
-            written.extend_from_slice(b"}");
+        let instructions = if self.shape.is_log() { 0 } else { self.instructions() };
+        let kept = kept.max(instructions);
+        let mut written = match instructions.checked_sub(1) {
+            Some(last) => [&self.source[..self.messages[last].record.end], line_end].concat(),
+            None => self.source[..self.first].to_vec(),
+        };
+        let (parted, next) = self.parted(kept);
+        for record in [self.summary(summary, kept)].iter().chain(&parted) {
+            written.extend_from_slice(record.as_bytes());
             written.extend_from_slice(line_end);
         }
-        if let Some(message) = rest.next() {
+        if let Some(message) = self.messages.get(next) {
             written.extend_from_slice(&self.source[message.record.start..]);
         }
         written
+    }
+
+    /// What stands between an element and the next one.
+    fn comma(&self, element: Span) -> &[u8] {
+        let rest = &self.source[element.end..];
+        let blank =
+            |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let before = blank(rest);
+        match rest.get(before) {
+            Some(b',') => &rest[..before + 1 + blank(&rest[before + 1..])],
+            _ => b",",
+        }
+    }
+
+    /// How many messages at the beginning are instructions.
+    fn instructions(&self) -> usize {
+        self.messages.iter().take_while(|message| message.role == Role::System).count()
+    }
+
+    /// What Codex kept at an earlier compaction is in one record with others:
+    /// a record for each of those messages from `kept` on, and the index of the
+    /// first message after them.
+    fn parted(&self, kept: usize) -> (Vec<String>, usize) {
+        let rest = self.messages.get(kept..).unwrap_or_default();
+        let parted = rest.iter().take_while(|message| message.shares_record);
+        let parted: Vec<String> = parted
+            .map(|message| {
+                let (time, item) = (self.time(message.record), message.span.json(&self.source));
+                format!(r#"{{{time}"type":"response_item","payload":{}}}"#, item.text())
+            })
+            .collect();
+        let next = kept + parted.len();
+        (parted, next)
     }
 
     /// The summary as a message. It takes its envelope from the first message

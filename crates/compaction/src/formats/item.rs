@@ -62,11 +62,6 @@ impl FileItem {
     pub(super) fn edits(&self) -> &[Edit] {
         self.replaced.as_ref().map_or(&[], |replaced| &replaced.edits)
     }
-
-    /// Whether its output was replaced.
-    pub fn is_replaced(&self) -> bool {
-        self.replaced.is_some()
-    }
 }
 
 impl FilePart {

@@ -67,6 +67,15 @@ fn instructions_stay_first() {
 }
 
 #[test]
+fn instructions_stay_first_in_lines_too() {
+    let source = b"{\"role\":\"system\",\"content\":\"s\"}\r\n{\"role\":\"user\",\"content\":\"u\"}\r\n{\"role\":\"tool\",\"content\":\"o\"}";
+    let document = parse(Format::OpenAi, source);
+    let new = String::from_utf8(document.compacted("x", 2).unwrap()).unwrap();
+    let expect = "{\"role\":\"system\",\"content\":\"s\"}\r\n{\"role\":\"user\",\"content\":\"x\"}\r\n{\"role\":\"tool\",\"content\":\"o\"}";
+    assert_eq!(new, expect);
+}
+
+#[test]
 fn a_response_after_its_request_is_kept() {
     let source = br#"{"body":{"messages":[{"role":"user","content":"u"}]},"response":{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"n","input":{}}]}}"#;
     let document = parse(Format::Anthropic, source);
@@ -104,6 +113,14 @@ fn what_codex_kept_before_is_written_as_items() {
 {"timestamp":"t2","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"o"}}
 "#;
     assert_eq!(new, expect);
+
+    let list =
+        format!("[{}]", String::from_utf8(source.to_vec()).unwrap().trim().replace('\n', " , "));
+    let new = parse(Format::OpenAi, list.as_bytes()).compacted("x", 1).unwrap();
+    let expect: Vec<Value> =
+        expect.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // The first is no message: it is before the first one.
+    assert_eq!(serde_json::from_slice::<Vec<Value>>(&new).unwrap(), expect);
 }
 
 /// The line takes the place that the first kept one names.
