@@ -17,6 +17,10 @@ use super::json::{Json, Span, quote};
 /// whether it is a line of ours. Those are short.
 pub(super) const LONGEST_LINE: usize = 8 << 10;
 
+/// Most blocks that are parts of their own. More are one part, so that the line
+/// that names the parts stays short.
+const MAX_PARTS: usize = 8;
+
 const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
 /// Where the output of a result stands.
@@ -119,10 +123,7 @@ impl Output {
     /// stay where they are.
     pub(super) fn view<'a>(&self, source: &'a [u8], line: Option<&'a str>) -> OutputView<'a> {
         let inline = match self.form {
-            Form::Content(_) => {
-                let texts = self.texts.iter().map(|text| text.decode(source));
-                texts.filter(|text| !text.is_empty()).map(|text| part(None, text)).collect()
-            }
+            Form::Content(_) => self.blocks(source),
             Form::Streams => self.streams(source),
         };
         let text = if inline.is_empty() && !self.has_others { Some("") } else { line };
@@ -130,7 +131,7 @@ impl Output {
     }
 
     /// The text, where there is no other text and it could be a line of ours.
-    /// Several blocks may have the same one: each that has fields of its own
+    /// Several blocks may have the same one: each that has a `cache_control`
     /// stays, and says it.
     pub(super) fn line<'a>(&self, source: &'a [u8]) -> Option<Cow<'a, str>> {
         let mut texts = self.texts.iter().filter(|text| text.span.len() > r#""""#.len());
@@ -143,6 +144,24 @@ impl Output {
             Some(plain) => Some(Cow::Borrowed(plain)),
             None => (only.span.len() <= LONGEST_LINE).then(|| only.decode(source)),
         }
+    }
+
+    /// The text of each block that has one, or of all of them with each on a
+    /// line of its own.
+    fn blocks<'a>(&self, source: &'a [u8]) -> Vec<InlinePart<'a>> {
+        let texts = self.texts.iter().map(|text| text.decode(source));
+        let texts = texts.filter(|text| !text.is_empty());
+        if self.texts.len() <= MAX_PARTS {
+            return texts.map(|text| part(None, text)).collect();
+        }
+        let mut all = String::new();
+        for text in texts {
+            if !(all.is_empty() || all.ends_with('\n')) {
+                all.push('\n');
+            }
+            all.push_str(&text);
+        }
+        if all.is_empty() { Vec::new() } else { vec![part(None, all.into())] }
     }
 
     /// What each stream got, where any got something.
@@ -230,8 +249,8 @@ fn is_text(kind: Option<&str>) -> bool {
     matches!(kind, Some("text" | "input_text" | "output_text"))
 }
 
-/// The line goes into the text blocks that have fields of their own, or else
-/// into the first one; other text blocks go.
+/// The line goes into the text blocks that end a part of the prompt that is
+/// cached, or else into the first one; other text blocks go.
 fn replace_blocks(
     source: &[u8],
     list: Span,
@@ -243,10 +262,10 @@ fn replace_blocks(
 ) {
     let texts: Vec<Option<BlockText>> =
         blocks.iter().map(|block| BlockText::read(source, *block)).collect();
-    let has_carrier = texts.iter().flatten().any(|text| text.has_more);
+    let has_cached = texts.iter().flatten().any(|text| text.is_cached);
     let first_text = texts.iter().position(Option::is_some);
     let carries = |at: usize| match &texts[at] {
-        Some(text) if has_carrier => text.has_more,
+        Some(text) if has_cached => text.is_cached,
         Some(_) => Some(at) == first_text,
         None => false,
     };
@@ -276,8 +295,8 @@ fn replace_blocks(
 struct BlockText {
     /// Each value of the field.
     spans: Vec<Span>,
-    /// Whether the block has fields besides its type and its text.
-    has_more: bool,
+    /// Whether the block has a `cache_control`.
+    is_cached: bool,
 }
 
 impl BlockText {
@@ -287,8 +306,8 @@ impl BlockText {
             return None;
         }
         let spans = fields.all("text").map(|text| text.span(source)).collect();
-        let has_more = fields.names().any(|name| name != "type" && name != "text");
-        Some(Self { spans, has_more })
+        let is_cached = fields.get("cache_control").is_some_and(Json::is_object);
+        Some(Self { spans, is_cached })
     }
 }
 

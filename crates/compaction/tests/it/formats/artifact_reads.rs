@@ -153,6 +153,9 @@ fn what_is_no_text_of_an_ordinary_output_stays_in_its_place() {
     check(json!([image, text("a"), text("b"), image]), &["as it was", "line", "as it was"]);
     check(json!([text("a"), text("b"), cached]), &["cached line"]);
     check(json!([cached, image, text("b")]), &["cached line", "as it was"]);
+    check(json!([text("a"), {"type": "text", "text": "b", "citations": null}]), &["line"]);
+    check(Value::from(vec![text("many"); 100]), &["line"]);
+    check(Value::from(vec![cached.clone(); 3]), &["cached line"; 3]);
     check(json!([image]), &["as it was"]);
     check(json!([{"type": "tool_reference", "tool_name": "x"}]), &["as it was"]);
     check(

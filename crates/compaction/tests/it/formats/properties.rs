@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::pruning::{Kept, parse, prune_in};
+use super::recorded::RECORDED;
 
 /// A call, and what came of it.
 #[derive(Debug, Clone)]
@@ -358,6 +359,27 @@ proptest! {
         prop_assert_eq!(before.len(), after.len());
         for (before, after) in before.iter().zip(&after) {
             prop_assert_eq!(masked(before), masked(after));
+        }
+    }
+
+    /// Whatever is in a file: no panic, nothing lost.
+    #[test]
+    fn any_bytes_are_written_back(which in 0..RECORDED.len(), changes in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(&b"{}[]\",:\\n0 \n\xff\x00"[..])), 0..6), from in any::<prop::sample::Index>()) {
+        let mut source = RECORDED[which].3.to_vec();
+        for (at, byte) in &changes {
+            let at = at.index(source.len());
+            source[at] = *byte;
+        }
+        for format in [Format::Anthropic, Format::OpenAi] {
+            let Ok(document) = Document::parse(format, source.clone()) else { continue };
+            prop_assert_eq!(document.write(document.items()), source.clone());
+            let read: u64 = document.damage().iter().map(|damage| damage.bytes).sum();
+            prop_assert!(read <= source.len() as u64);
+            let (items, _) = prune_in(&Kept::default(), document.items());
+            let pruned = document.write(&items);
+            prop_assert_eq!(parse(format, &pruned).items().len(), items.len());
+            let new = document.compacted("so far", from.index(items.len() + 1));
+            prop_assert!(new.is_err() || Document::parse(format, new.unwrap()).is_ok());
         }
     }
 
