@@ -1,6 +1,10 @@
 //! Saved events: one JSON object a line, without a version, read as well as
 //! can be.
 //!
+//! Some events name a *position* in a log. Its reader gives one with each event:
+//! for a log in a file, where the event begins, in bytes. Logs are only ever
+//! appended to, so that a position keeps its meaning.
+//!
 //! The format only ever gains fields and kinds. A line of an unknown kind or
 //! with a broken required field is skipped with an [`EventDiagnostic`]; an
 //! optional field that does not fit is its default.
@@ -74,7 +78,49 @@ pub enum SavedEvent {
         #[serde(default, deserialize_with = "lenient::field")]
         at: Timestamp,
     },
+    /// The session continues another: its history begins with that of the
+    /// other, as it was at a point.
+    SessionForked {
+        /// The other session.
+        from: SessionId,
+        /// The position in the other's log: what begins before it is inherited.
+        at: u64,
+        /// When.
+        #[serde(default, deserialize_with = "lenient::field")]
+        time: Timestamp,
+    },
+    /// The history is again what it was at an earlier point. Nothing that was
+    /// saved goes away, and stored output can still be read.
+    Reverted {
+        /// The position in this log: what begins before it is the history.
+        to: u64,
+        /// When.
+        #[serde(default, deserialize_with = "lenient::field")]
+        time: Timestamp,
+    },
+    /// A summary stands for the history up to a point.
+    Compacted {
+        /// The summary.
+        summary: String,
+        /// The position in this log from which on the history stays as it is,
+        /// after the summary.
+        retained_from: u64,
+        /// When.
+        #[serde(default, deserialize_with = "lenient::field")]
+        time: Timestamp,
+    },
 }
+
+/// The kinds of saved events, as `type` has them.
+pub const EVENT_KINDS: [&str; 7] = [
+    "session_started",
+    "call_started",
+    "call_finished",
+    "item",
+    "session_forked",
+    "reverted",
+    "compacted",
+];
 
 impl SavedEvent {
     /// The call that this is about, where it is about one.
@@ -82,7 +128,24 @@ impl SavedEvent {
         match self {
             Self::CallStarted { call_id, .. } => Some(call_id),
             Self::CallFinished { result, .. } => Some(&result.call_id),
-            Self::SessionStarted { .. } | Self::Item { .. } => None,
+            Self::SessionStarted { .. }
+            | Self::Item { .. }
+            | Self::SessionForked { .. }
+            | Self::Reverted { .. }
+            | Self::Compacted { .. } => None,
+        }
+    }
+
+    /// When it was saved.
+    pub const fn saved_at(&self) -> Timestamp {
+        match self {
+            Self::SessionStarted { at, .. }
+            | Self::CallStarted { at, .. }
+            | Self::CallFinished { at, .. }
+            | Self::Item { at, .. } => *at,
+            Self::SessionForked { time, .. }
+            | Self::Reverted { time, .. }
+            | Self::Compacted { time, .. } => *time,
         }
     }
 }
@@ -132,7 +195,7 @@ pub fn decode_event_value(value: Value) -> Result<SavedEvent, EventDiagnostic> {
         return Err(EventDiagnostic::NotJson { message: "not an object".to_owned() });
     };
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if !["session_started", "call_started", "call_finished", "item"].contains(&kind.as_str()) {
+    if !EVENT_KINDS.contains(&kind.as_str()) {
         return Err(EventDiagnostic::UnknownType { kind });
     }
     serde_json::from_value(value)
@@ -194,6 +257,30 @@ mod tests {
             let line = MINIMAL.replace(field, broken);
             assert!(matches!(decode(&line), EventDiagnostic::Broken { .. }), "{line}");
         }
+    }
+
+    #[test]
+    fn every_kind_is_known_by_its_name() {
+        let from: SessionId = "a".parse().unwrap();
+        let time = Timestamp(1);
+        let summary = "so far".to_owned();
+        for (event, json) in [
+            (
+                SavedEvent::SessionForked { from, at: 7, time },
+                r#"{"type":"session_forked","from":"a","at":7,"time":1}"#,
+            ),
+            (SavedEvent::Reverted { to: 7, time }, r#"{"type":"reverted","to":7,"time":1}"#),
+            (
+                SavedEvent::Compacted { summary, retained_from: 7, time },
+                r#"{"type":"compacted","summary":"so far","retainedFrom":7,"time":1}"#,
+            ),
+        ] {
+            assert_eq!(String::from_utf8(encode_event(&event)).unwrap(), format!("{json}\n"));
+            assert_eq!(decode_event(json.as_bytes()).unwrap(), event);
+            assert_eq!(event.saved_at(), time);
+        }
+        let broken = decode_event(br#"{"type":"reverted","to":-1}"#).unwrap_err();
+        assert!(matches!(broken, EventDiagnostic::Broken { .. }), "{broken}");
     }
 
     #[test]

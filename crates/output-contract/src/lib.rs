@@ -53,7 +53,9 @@ pub use content::{
 pub use declaration::{DeclarationError, OutputDeclaration, StreamNames};
 pub use delta::{Chunk, Delta, DeltaError, split_text};
 pub use digest::{Digest, DigestError};
-pub use event::{EventDiagnostic, SavedEvent, decode_event, decode_event_value, encode_event};
+pub use event::{
+    EVENT_KINDS, EventDiagnostic, SavedEvent, decode_event, decode_event_value, encode_event,
+};
 pub use full::{FullOutput, FullOutputError};
 pub use history::{HistoryItem, MessageRole};
 pub use ids::{CallId, IdError, SessionId, ToolName};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::content::{Content, EmittedMessage, Fields, Structured};
+use crate::content::{Content, ContentBody, EmittedMessage, Fields, Structured};
 use crate::digest::Digest;
 use crate::ids::{CallId, SessionId, ToolName};
 use crate::lenient;
@@ -76,6 +76,25 @@ impl ToolResult {
     /// The text content, concatenated.
     pub fn text(&self) -> String {
         self.content.iter().filter_map(Content::as_text).collect()
+    }
+
+    /// What it refers to: manifest or streams, attachments, a large value.
+    pub fn digests(&self) -> Vec<Digest> {
+        let ResultOutput { manifest, streams, .. } = &self.output;
+        let streams = streams.iter().filter_map(|stream| Some(stream.artifact.as_ref()?.digest));
+        let attachments = self.content.iter().filter_map(|content| match &content.body {
+            ContentBody::Attachment(attachment) => attachment.artifact,
+            ContentBody::Text { .. } | ContentBody::ResourceLink { .. } => None,
+        });
+        let structured = match self.structured {
+            Some(Structured::Stored { artifact, .. }) => artifact,
+            Some(Structured::Inline(_)) | None => None,
+        };
+        let mut digests: Vec<Digest> =
+            manifest.iter().copied().chain(streams).chain(attachments).chain(structured).collect();
+        digests.sort_unstable();
+        digests.dedup();
+        digests
     }
 }
 

@@ -5,7 +5,9 @@
 //!   [`Journal`](artifacts::Journal) of a runtime whose store is local.
 //! - [`SessionRecords`] is what a log holds: the events that are whole, and the
 //!   stretches that are not. Reading takes no lock and content is no error.
-//! - [`replay()`] rebuilds a session from its events, and runs nothing.
+//! - [`replay()`] rebuilds a session from its events, and runs nothing. Its
+//!   [history](Replay::history) is what is active after reverts and summaries.
+//! - A [fork](SessionLogs::fork) goes on where another session was.
 //!
 //! An event refers to stored output and never holds it, so that a log grows by
 //! what was shown, not by what was produced. The format itself belongs to
@@ -45,6 +47,8 @@ mod directory;
 mod encode;
 mod error;
 mod file_name;
+mod fork;
+mod history;
 mod journal;
 mod log_file;
 mod logs;
@@ -54,6 +58,11 @@ mod replay;
 
 pub use calls::LoggedCall;
 pub use error::LogError;
+pub use fork::{ForkError, Forked};
+pub use history::SessionHistory;
 pub use logs::{SessionLogs, SessionSummary};
 pub use records::{SessionRecords, SkipReason, Skipped};
-pub use replay::{CallState, Conflict, Replay, ReplayedCall, ReplayedItem, replay};
+pub use replay::{
+    ActiveItem, CallState, Conflict, ForkPoint, LoggedEvent, Replay, ReplayedCall, ReplayedItem,
+    replay,
+};

@@ -103,7 +103,7 @@ impl SessionLogs {
             bytes.push(b'\n');
         }
         if self.needs_start(session, &log, torn)? && !starts(session, event) {
-            let (session_id, at) = (session.clone(), saved_at(event));
+            let (session_id, at) = (session.clone(), event.saved_at());
             bytes.extend(encode(&SavedEvent::SessionStarted { session_id, at })?);
         }
         bytes.extend(line);
@@ -220,7 +220,10 @@ impl SessionLogs {
                 SavedEvent::SessionStarted { session_id, at } => (session_id, Some(at)),
                 SavedEvent::CallStarted { session_id, .. } => (session_id, None),
                 SavedEvent::CallFinished { result, .. } => (result.session_id, None),
-                SavedEvent::Item { .. } => return ControlFlow::Continue(()),
+                SavedEvent::Item { .. }
+                | SavedEvent::SessionForked { .. }
+                | SavedEvent::Reverted { .. }
+                | SavedEvent::Compacted { .. } => return ControlFlow::Continue(()),
             };
             if file_name(&session) == name {
                 summary = Some(SessionSummary { session, started_at, last_modified, bytes });
@@ -274,13 +277,4 @@ fn settles(event: &SavedEvent) -> bool {
 /// Whether `event` is the start of `session`.
 fn starts(session: &SessionId, event: &SavedEvent) -> bool {
     matches!(event, SavedEvent::SessionStarted { session_id, .. } if session_id == session)
-}
-
-fn saved_at(event: &SavedEvent) -> Timestamp {
-    match event {
-        SavedEvent::SessionStarted { at, .. }
-        | SavedEvent::CallStarted { at, .. }
-        | SavedEvent::CallFinished { at, .. }
-        | SavedEvent::Item { at, .. } => *at,
-    }
 }

@@ -14,13 +14,11 @@
 use std::ops::Range;
 
 use memchr::memmem;
-use output_contract::decode_event;
+use output_contract::{EVENT_KINDS, decode_event};
 use serde::de::IgnoredAny;
 
 /// How every event of ours begins, up to its kind.
 const START: &[u8] = b"{\"type\":\"";
-/// The kinds that the search knows, each with its closing quote.
-const KINDS: [&[u8]; 4] = [b"session_started\"", b"call_started\"", b"call_finished\"", b"item\""];
 /// How many times the length of a line is read in search of whole events before
 /// the rest of it is given up.
 const MAX_PASSES: usize = 32;
@@ -82,7 +80,10 @@ fn next_event(line: &[u8], from: usize) -> Option<usize> {
         let start = from + offset;
         let kind = &line[start + START.len()..];
         from = start + 1;
-        if !KINDS.iter().any(|known| kind.starts_with(known)) {
+        let is_kind = |known: &str| {
+            kind.strip_prefix(known.as_bytes()).is_some_and(|rest| rest.starts_with(b"\""))
+        };
+        if !EVENT_KINDS.into_iter().any(is_kind) {
             continue;
         }
         match object_end(line, start) {

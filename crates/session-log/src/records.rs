@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
-use std::{fmt, iter, vec};
+use std::{fmt, vec};
 
 use output_contract::{EventDiagnostic, SavedEvent, decode_event};
 
@@ -43,14 +43,20 @@ impl SessionRecords {
     }
 }
 
-/// The events alone, as [`replay`](crate::replay()) takes them.
+impl SessionRecords {
+    /// The events alone.
+    pub fn into_events(self) -> impl Iterator<Item = SavedEvent> {
+        self.events.into_iter().map(|(_, event)| event)
+    }
+}
+
+/// The events with their positions, as [`replay`](crate::replay()) takes them.
 impl IntoIterator for SessionRecords {
-    type Item = SavedEvent;
-    type IntoIter =
-        iter::Map<vec::IntoIter<(u64, SavedEvent)>, fn((u64, SavedEvent)) -> SavedEvent>;
+    type Item = (u64, SavedEvent);
+    type IntoIter = vec::IntoIter<(u64, SavedEvent)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.events.into_iter().map(|(_, event)| event)
+        self.events.into_iter()
     }
 }
 

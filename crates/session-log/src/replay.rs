@@ -1,11 +1,15 @@
 //! What a session looks like, from its saved events alone.
 
+mod timeline;
+
 use std::collections::HashMap;
 
 use output_contract::{
     CallId, HistoryItem, OutputDeclaration, SavedEvent, SessionId, Timestamp, ToolName, ToolResult,
 };
 use serde_json::Value;
+
+use self::timeline::{Entry, Timeline};
 
 /// A session as its log tells it. Nothing was run, read or captured for it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,8 +22,51 @@ pub struct Replay {
     pub calls: Vec<ReplayedCall>,
     /// The other items of its history, in order.
     pub items: Vec<ReplayedItem>,
+    /// The session that it continues, where it is a fork.
+    pub forked: Option<ForkPoint>,
     /// Events that contradict earlier ones and were left out.
     pub conflicts: Vec<Conflict>,
+    timeline: Timeline,
+}
+
+/// Where a fork leaves the session that it continues.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForkPoint {
+    /// The other session.
+    pub from: SessionId,
+    /// The position in its log: what begins before it is inherited.
+    pub at: u64,
+}
+
+/// A saved event and where it begins in its log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoggedEvent {
+    /// The position; `None` where it is known by its place among the others.
+    pub position: Option<u64>,
+    /// The event.
+    pub event: SavedEvent,
+}
+
+impl From<SavedEvent> for LoggedEvent {
+    fn from(event: SavedEvent) -> Self {
+        Self { position: None, event }
+    }
+}
+
+impl From<(u64, SavedEvent)> for LoggedEvent {
+    fn from((position, event): (u64, SavedEvent)) -> Self {
+        Self { position: Some(position), event }
+    }
+}
+
+/// One item of the active history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ActiveItem {
+    /// Where the event of it begins in its log: reverting to here makes the
+    /// history end before it.
+    pub position: u64,
+    /// The item.
+    pub item: HistoryItem,
 }
 
 /// One call.
@@ -82,6 +129,14 @@ pub enum Conflict {
         /// Which event, counted from 0.
         index: usize,
     },
+    /// The session was forked again, or when it had a history of its own.
+    #[error("an event says that this continues session {from}")]
+    ForkedLate {
+        /// The other session.
+        from: SessionId,
+        /// Which event, counted from 0.
+        index: usize,
+    },
     /// The session got another name.
     #[error("an event says that this is session {session_id}")]
     OtherSession {
@@ -119,6 +174,59 @@ impl Replay {
         self.calls.iter().find(|call| call.call_id == *call_id)
     }
 
+    /// The active history: calls and results in the order in which they were
+    /// saved, and the other items in their places; without what was reverted,
+    /// and with a summary in the place of what it stands for. What a fork
+    /// inherits comes before it ([`SessionLogs::history`](crate::SessionLogs::history)),
+    /// unless a summary stands for that too ([`inherits`](Self::inherits)).
+    pub fn history(&self) -> Vec<ActiveItem> {
+        let item = |entry: Entry| match entry {
+            Entry::Inherited => None,
+            Entry::Called(index) => {
+                let call = &self.calls[index];
+                Some(HistoryItem::ToolCall {
+                    call_id: call.call_id.clone(),
+                    tool: call.tool.clone(),
+                    arguments: call.arguments.clone()?,
+                })
+            }
+            Entry::Ended(index) => {
+                Some(HistoryItem::ToolResult(Box::new(self.calls[index].result()?.clone())))
+            }
+            Entry::Said(index) => Some(self.items[index].item.clone()),
+            Entry::Summary(index) => {
+                let text = self.timeline.summary(index).to_owned();
+                Some(HistoryItem::Summary { text })
+            }
+        };
+        let active = self.timeline.active().into_iter();
+        active
+            .filter_map(|(position, entry)| Some(ActiveItem { position, item: item(entry)? }))
+            .collect()
+    }
+
+    /// Whether the active history begins with what a fork inherits.
+    pub fn inherits(&self) -> bool {
+        self.timeline.active().iter().any(|(_, entry)| *entry == Entry::Inherited)
+    }
+
+    /// Whether a call is in the active history. One that was reverted, or that a
+    /// summary stands for, is in [`calls`](Self::calls) all the same.
+    pub fn is_active(&self, call_id: &CallId) -> bool {
+        self.active_calls().any(|call| call.call_id == *call_id)
+    }
+
+    /// The calls of the active history.
+    pub fn active_calls(&self) -> impl Iterator<Item = &ReplayedCall> {
+        let mut active = vec![false; self.calls.len()];
+        for (_, entry) in self.timeline.active() {
+            if let Entry::Called(index) | Entry::Ended(index) = entry {
+                active[index] = true;
+            }
+        }
+        self.calls.iter().zip(active).filter_map(|(call, active)| active.then_some(call))
+    }
+
     /// The calls without a terminal record.
     pub fn running(&self) -> impl Iterator<Item = &ReplayedCall> {
         self.calls.iter().filter(|call| call.state == CallState::Running)
@@ -129,10 +237,13 @@ impl Replay {
 ///
 /// Output and display come from the terminal record of a call alone. Of two
 /// events that contradict each other the first stands; the other is a
-/// [`Conflict`].
-pub fn replay(events: impl IntoIterator<Item = SavedEvent>) -> Replay {
+/// [`Conflict`]. Events without positions have those of their places, counted
+/// from 0.
+pub fn replay<E: Into<LoggedEvent>>(events: impl IntoIterator<Item = E>) -> Replay {
     let mut replayer = Replayer::default();
     for (index, event) in events.into_iter().enumerate() {
+        let LoggedEvent { position, event } = event.into();
+        replayer.replay.timeline.begin(position.unwrap_or(index as u64));
         replayer.take(index, event);
     }
     replayer.replay
@@ -182,7 +293,26 @@ impl Replayer {
             SavedEvent::CallFinished { result, at: _ } => self.finished(index, result),
             SavedEvent::Item { item, at } => {
                 let after_calls = self.replay.calls.len();
+                let entry = Entry::Said(self.replay.items.len());
+                if matches!(item, HistoryItem::Summary { .. }) {
+                    // It stands for everything before it.
+                    self.replay.timeline.clear();
+                }
                 self.replay.items.push(ReplayedItem { item, after_calls, at });
+                self.replay.timeline.add(entry);
+            }
+            SavedEvent::SessionForked { from, at, time: _ } => {
+                let Replay { timeline, forked, conflicts, .. } = &mut self.replay;
+                if forked.is_some() || !timeline.is_empty() {
+                    conflicts.push(Conflict::ForkedLate { from, index });
+                } else {
+                    *forked = Some(ForkPoint { from, at });
+                    timeline.add(Entry::Inherited);
+                }
+            }
+            SavedEvent::Reverted { to, time: _ } => self.replay.timeline.revert(to),
+            SavedEvent::Compacted { summary, retained_from, time: _ } => {
+                self.replay.timeline.compact(summary, retained_from);
             }
         }
     }
@@ -190,7 +320,10 @@ impl Replayer {
     fn started(&mut self, index: usize, session_id: SessionId, started: ReplayedCall) {
         self.replay.session.get_or_insert(session_id);
         match self.find(&started.call_id) {
-            None => self.add(started),
+            None => {
+                self.add(started);
+                self.replay.timeline.add(Entry::Called(self.replay.calls.len() - 1));
+            }
             // Its end was saved first; the start only adds what it asked for.
             Some(known) if known.arguments.is_none() => {
                 known.arguments = started.arguments;
@@ -206,17 +339,22 @@ impl Replayer {
     fn finished(&mut self, index: usize, result: Box<ToolResult>) {
         self.replay.session.get_or_insert_with(|| result.session_id.clone());
         match self.find(&result.call_id) {
-            None => self.add(ReplayedCall {
-                call_id: result.call_id.clone(),
-                parent_call_id: result.parent_call_id.clone(),
-                tool: result.tool.clone(),
-                arguments: None,
-                output: None,
-                started_at: result.started_at,
-                state: CallState::Finished(result),
-            }),
+            None => {
+                self.add(ReplayedCall {
+                    call_id: result.call_id.clone(),
+                    parent_call_id: result.parent_call_id.clone(),
+                    tool: result.tool.clone(),
+                    arguments: None,
+                    output: None,
+                    started_at: result.started_at,
+                    state: CallState::Finished(result),
+                });
+                self.replay.timeline.add(Entry::Ended(self.replay.calls.len() - 1));
+            }
             Some(known) if known.state == CallState::Running => {
-                known.state = CallState::Finished(result);
+                let index = self.known[&result.call_id];
+                self.replay.calls[index].state = CallState::Finished(result);
+                self.replay.timeline.add(Entry::Ended(index));
             }
             Some(_) => {
                 let call_id = result.call_id;

@@ -16,7 +16,7 @@ fn the_first_record_names_the_session() {
     let id = session("a/b \"c\" \\ é");
     logs.append_blocking(&id, &started("x", "1", json!({}))).unwrap();
     logs.append_blocking(&id, &finished("x", "1", "")).unwrap();
-    let events: Vec<SavedEvent> = logs.read(&id).unwrap().into_iter().collect();
+    let events: Vec<SavedEvent> = logs.read(&id).unwrap().into_events().collect();
     assert_eq!(
         events,
         [session_started(id.as_str()), started("x", "1", json!({})), finished("x", "1", "")]

@@ -57,7 +57,7 @@ fn lines_of_many_processes_and_threads_stay_whole_and_in_order() {
 
     let read = logs.read(&session("s")).unwrap();
     assert_eq!(read.diagnostics, []);
-    let mut events = read.into_iter();
+    let mut events = read.into_events();
     assert!(matches!(events.next(), Some(SavedEvent::SessionStarted { .. })));
     let mut next: BTreeMap<String, usize> = BTreeMap::new();
     for event in events {
@@ -108,7 +108,7 @@ fn an_append_that_waited_for_a_removal_begins_a_new_log() {
         drop(held);
         append.join().unwrap().unwrap();
     });
-    let events: Vec<_> = logs.read(&id).unwrap().into_iter().collect();
+    let events: Vec<_> = logs.read(&id).unwrap().into_events().collect();
     assert_eq!(events.len(), 2);
     assert_eq!(events[1], finished("s", "new", ""));
 }
@@ -174,5 +174,5 @@ fn an_append_that_does_not_fit_leaves_the_log_as_it_was() {
     let read = logs.read(&id).unwrap();
     assert_eq!(read.diagnostics, []);
     let small = [session_started("s"), finished("s", "1", "small"), finished("s", "2", "small")];
-    assert_eq!(read.into_iter().skip(1).collect::<Vec<_>>(), small[1..]);
+    assert_eq!(read.into_events().skip(1).collect::<Vec<_>>(), small[1..]);
 }

@@ -128,7 +128,7 @@ proptest! {
         log[at] = byte;
         // A line end that is lost or added touches the line beside it too,
         // which is then glued or torn and still read as far as it is whole.
-        let read: Vec<_> = SessionRecords::parse(&log).into_iter().collect();
+        let read: Vec<_> = SessionRecords::parse(&log).into_events().collect();
         let mut end = 0;
         let untouched: Vec<_> = events
             .iter()

@@ -3,13 +3,14 @@
 //! - 2026-11: the first. There is no version: events only gain fields and
 //!   kinds, and `fixtures/` keeps a log of each time that they did.
 //! - 2026-11, checked: records end with `check` (module `check`).
+//! - 2026-11, forks: sessions that are forked, reverted and compacted.
 
 use output_contract::{
     Attachment, Content, ContentBody, Digest, EmittedMessage, EmittedRole, Exit, HistoryItem,
     IncompleteReason, OutputDeclaration, SavedEvent, Status, Structured, Timestamp,
 };
 use serde_json::json;
-use session_log::{SessionRecords, SkipReason, replay};
+use session_log::{ForkPoint, SessionRecords, SkipReason, replay};
 
 use crate::sample::{TempLogs, call, result, session, started};
 
@@ -42,6 +43,13 @@ fn a_log_is_golden() {
         start,
         SavedEvent::CallFinished { result: Box::new(end), at: Timestamp(2) },
         SavedEvent::Item { item: summary, at: Timestamp(3) },
+        SavedEvent::SessionForked { from: session("other"), at: 1234, time: Timestamp(4) },
+        SavedEvent::Reverted { to: 99, time: Timestamp(5) },
+        SavedEvent::Compacted {
+            summary: "all of it".to_owned(),
+            retained_from: 512,
+            time: Timestamp(6),
+        },
     ] {
         logs.append_blocking(&id, &event).unwrap();
     }
@@ -91,4 +99,29 @@ fn a_log_of_an_old_version_is_read() {
     let streams = &replay.calls[0].result().unwrap().output.streams;
     assert_eq!((streams[0].bytes, streams[1].lines), (120_000, 0));
     assert_eq!(replay.calls[2].started_at, Timestamp(0));
+}
+
+#[test]
+fn a_log_with_forks_and_reverts_is_read() {
+    let records = SessionRecords::parse(include_bytes!("fixtures/2026-11-forks.jsonl"));
+    assert_eq!(records.diagnostics, []);
+    let replay = replay(records);
+    assert_eq!(replay.forked, Some(ForkPoint { from: session("2026-11-29"), at: 1_203 }));
+    assert!(!replay.inherits(), "a summary stands for it");
+    let told: Vec<_> = replay
+        .history()
+        .into_iter()
+        .map(|active| match active.item {
+            HistoryItem::ToolCall { call_id, .. } => format!("{}: {call_id}", active.position),
+            HistoryItem::ToolResult(result) => format!("{}: {:?}", active.position, result.text()),
+            HistoryItem::Summary { text } => format!("{}: {text}", active.position),
+            HistoryItem::Message { .. } => format!("{}: said", active.position),
+        })
+        .collect();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    1030: so far
+    236: "one\n"
+    954: said
+    1098: 3
+    "#);
 }

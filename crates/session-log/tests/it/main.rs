@@ -5,7 +5,9 @@
 mod append;
 mod concurrent;
 mod damage;
+mod forks;
 mod format;
+mod histories;
 mod journal;
 mod list;
 mod replaying;
