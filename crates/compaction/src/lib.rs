@@ -117,4 +117,5 @@ pub use prune::{PruneError, PruneOptions, Pruned, prune};
 pub use report::{BYTES_PER_TOKEN, PruneReport, Report, Size};
 pub use retainer::{RetainError, Retained, Retainer};
 pub use store_retainer::StoreRetainer;
+pub use suffix::active;
 pub use summarizer::{SummarizeError, Summarizer};

@@ -5,6 +5,11 @@
 use crate::item::{Item, ItemView};
 use crate::pairing::Pairs;
 
+/// The active history: from its last summary on.
+pub fn active<I: Item>(history: &[I]) -> &[I] {
+    &history[active_start(history)..]
+}
+
 /// The first item of the active history: the last summary, which stands for
 /// all before it. What it stands for is never looked at again.
 pub(crate) fn active_start<I: Item>(history: &[I]) -> usize {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use output_contract::{SessionId, ToolName};
@@ -61,6 +62,8 @@ pub enum Command {
     Stat(StatArgs),
     /// Check every stored byte, and put aside what is damaged
     Verify(VerifyArgs),
+    /// Put a summary in the place of what was said before, in a saved history
+    Compact(CompactArgs),
     /// Print the configuration that is in force
     Config,
     /// Print a script that completes command lines, for a shell
@@ -277,6 +280,51 @@ pub struct VerifyArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `overspill compact`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The summariser is run by `sh`. It gets the history as a JSON array on standard
+input, prints the summary, and exits with 75 where that is too long for its
+model; then it is asked once more, with a copy in which outputs are references.
+What only the history had is stored for that, in the session.
+
+The new history goes to standard output, a report as JSON to standard error. The
+file is not changed. Exit code: 75 if the copy is too long as well.
+
+Examples:
+  overspill compact --format anthropic --keep 2 --summarizer ./summarize chat.json
+  overspill compact --format overspill --prune-only session.jsonl")]
+pub struct CompactArgs {
+    /// Whose history it is
+    #[arg(long, value_enum)]
+    pub format: HistoryFormat,
+    /// The command that writes summaries
+    #[arg(long, value_name = "COMMAND", required_unless_present = "prune_only")]
+    pub summarizer: Option<String>,
+    /// How many of the last turns stay as they are
+    #[arg(long, value_name = "TURNS", default_value_t = 1)]
+    pub keep: usize,
+    /// Print the copy for the second trial, and ask nobody
+    #[arg(long)]
+    pub prune_only: bool,
+    /// The session that keeps what is stored [default: today's date, in UTC]
+    #[arg(long, value_name = "SESSION", value_parser = new_session, allow_hyphen_values = true)]
+    pub session: Option<SessionId>,
+    /// The history
+    pub file: Utf8PathBuf,
+}
+
+/// Whose format a history has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HistoryFormat {
+    /// Messages, or a session of Claude Code
+    Anthropic,
+    /// Responses items, Chat messages, or a rollout of Codex
+    Openai,
+    /// History items, or the log of a session
+    Overspill,
 }
 
 fn at_least_one(text: &str) -> Result<u64, String> {

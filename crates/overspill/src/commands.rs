@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod compact;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod gc;

@@ -8,6 +8,9 @@ pub(crate) const OK: u8 = 0;
 pub(crate) const FAILED: u8 = 1;
 /// The command line is wrong.
 pub(crate) const USAGE: u8 = 2;
+/// `compact`: the history is too long to be summarised; also what a summariser
+/// says so with.
+pub(crate) const CONTEXT_LENGTH: u8 = 75;
 /// `run`: the command ran out of time.
 pub(crate) const TIMED_OUT: u8 = 124;
 /// `run`: overspill itself failed.

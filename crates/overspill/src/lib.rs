@@ -81,6 +81,7 @@ fn execute(cli: Cli) -> anyhow::Result<u8> {
             Command::Rm(args) => commands::rm::run(args).await,
             Command::Spill(args) => commands::spill::run(args).await,
             Command::Gc(args) => commands::gc::run(args).await,
+            Command::Compact(args) => commands::compact::run(args).await,
             Command::Stat(args) => commands::stat::run(args).await,
             Command::Verify(args) => commands::verify::run(args).await,
             Command::Config => commands::config::run(),

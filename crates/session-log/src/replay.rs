@@ -210,21 +210,30 @@ impl Replay {
         self.timeline.active().iter().any(|(_, entry)| *entry == Entry::Inherited)
     }
 
-    /// Whether a call is in the active history. One that was reverted, or that a
-    /// summary stands for, is in [`calls`](Self::calls) all the same.
-    pub fn is_active(&self, call_id: &CallId) -> bool {
-        self.active_calls().any(|call| call.call_id == *call_id)
+    /// The calls of the active history, without those that a summary stands for.
+    pub fn active_calls(&self) -> impl Iterator<Item = &ReplayedCall> {
+        self.calls_in(self.timeline.active().into_iter().map(|(_, entry)| entry), true)
     }
 
-    /// The calls of the active history.
-    pub fn active_calls(&self) -> impl Iterator<Item = &ReplayedCall> {
-        let mut active = vec![false; self.calls.len()];
-        for (_, entry) in self.timeline.active() {
+    /// The calls that were reverted. They are in [`calls`](Self::calls) too, and
+    /// what they put out can still be read.
+    pub fn reverted_calls(&self) -> impl Iterator<Item = &ReplayedCall> {
+        self.calls_in(self.timeline.kept(), false)
+    }
+
+    /// The calls that are, or are not, among these entries.
+    fn calls_in(
+        &self,
+        entries: impl Iterator<Item = Entry>,
+        among: bool,
+    ) -> impl Iterator<Item = &ReplayedCall> {
+        let mut found = vec![false; self.calls.len()];
+        for entry in entries {
             if let Entry::Called(index) | Entry::Ended(index) = entry {
-                active[index] = true;
+                found[index] = true;
             }
         }
-        self.calls.iter().zip(active).filter_map(|(call, active)| active.then_some(call))
+        self.calls.iter().zip(found).filter_map(move |(call, is)| (is == among).then_some(call))
     }
 
     /// The calls without a terminal record.
@@ -294,12 +303,11 @@ impl Replayer {
             SavedEvent::Item { item, at } => {
                 let after_calls = self.replay.calls.len();
                 let entry = Entry::Said(self.replay.items.len());
-                if matches!(item, HistoryItem::Summary { .. }) {
-                    // It stands for everything before it.
-                    self.replay.timeline.clear();
+                match item {
+                    HistoryItem::Summary { .. } => self.replay.timeline.add_summary(entry),
+                    _ => self.replay.timeline.add(entry),
                 }
                 self.replay.items.push(ReplayedItem { item, after_calls, at });
-                self.replay.timeline.add(entry);
             }
             SavedEvent::SessionForked { from, at, time: _ } => {
                 let Replay { timeline, forked, conflicts, .. } = &mut self.replay;

@@ -23,7 +23,7 @@ fn list_sessions(home: &Home, as_json: bool) -> anyhow::Result<()> {
     let mut rows = Vec::new();
     for summary in home.sessions.sessions()? {
         // Removed since it was listed: no row.
-        let Some(calls) = super::show::replay_session(home, &summary.session)? else { continue };
+        let Some(calls) = own_calls(home, &summary.session)? else { continue };
         let bytes: u64 = calls.iter().map(stored_bytes).sum();
         rows.push((summary.session, calls, bytes));
     }
@@ -51,8 +51,7 @@ fn list_sessions(home: &Home, as_json: bool) -> anyhow::Result<()> {
 }
 
 fn list_calls(home: &Home, session: &SessionId, as_json: bool) -> anyhow::Result<()> {
-    let replayed = super::show::replay_session(home, session)?;
-    let Some(calls) = replayed else {
+    let Some(calls) = own_calls(home, session)? else {
         bail!("there is no session {session}; `overspill ls` lists them");
     };
     if as_json {
@@ -62,6 +61,12 @@ fn list_calls(home: &Home, session: &SessionId, as_json: bool) -> anyhow::Result
     let text: String = calls.iter().map(|call| format!("{}\n", row(call))).collect();
     terminal::print_text(&text)?;
     Ok(())
+}
+
+/// The calls that a session itself made, reverted or not.
+fn own_calls(home: &Home, session: &SessionId) -> anyhow::Result<Option<Vec<ReplayedCall>>> {
+    let replayed = super::show::replay_session(home, session)?;
+    Ok(replayed.map(|mut history| history.lineage.pop().map_or(Vec::new(), |(_, own)| own.calls)))
 }
 
 fn stored_bytes(call: &ReplayedCall) -> u64 {

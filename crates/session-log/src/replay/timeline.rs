@@ -35,6 +35,8 @@ struct Link {
     position: u64,
     entry: Entry,
     before: Option<usize>,
+    /// Whether it stands for everything before it.
+    is_summary: bool,
 }
 
 impl Timeline {
@@ -46,17 +48,18 @@ impl Timeline {
     /// Adds to the history.
     pub(super) fn add(&mut self, entry: Entry) {
         let position = self.heads.last().map_or(0, |(position, _)| *position);
-        self.link(position, entry);
+        self.link(position, entry, false);
     }
 
-    fn link(&mut self, position: u64, entry: Entry) {
-        self.links.push(Link { position, entry, before: self.head });
+    /// Adds what stands for everything before it.
+    pub(super) fn add_summary(&mut self, entry: Entry) {
+        let position = self.heads.last().map_or(0, |(position, _)| *position);
+        self.link(position, entry, true);
+    }
+
+    fn link(&mut self, position: u64, entry: Entry, is_summary: bool) {
+        self.links.push(Link { position, entry, before: self.head, is_summary });
         self.head = Some(self.links.len() - 1);
-    }
-
-    /// Nothing before this is active.
-    pub(super) fn clear(&mut self) {
-        self.head = None;
     }
 
     /// The history is what it was before the first event at or after `to`.
@@ -76,10 +79,9 @@ impl Timeline {
         };
         let start = active.iter().rposition(replaced).map_or(0, |last| last + 1);
         self.summaries.push(summary);
-        self.clear();
-        self.add(Entry::Summary(self.summaries.len() - 1));
+        self.add_summary(Entry::Summary(self.summaries.len() - 1));
         for (position, entry) in &active[start..] {
-            self.link(*position, *entry);
+            self.link(*position, *entry, false);
         }
     }
 
@@ -90,14 +92,26 @@ impl Timeline {
 
     /// The active entries, first to last, with where they begin in the log.
     pub(super) fn active(&self) -> Vec<(u64, Entry)> {
-        let mut entries = Vec::new();
-        let mut next = self.head;
-        while let Some(link) = next.map(|index| &self.links[index]) {
-            entries.push((link.position, link.entry));
-            next = link.before;
+        let mut active: Vec<_> = Vec::new();
+        for link in self.chain() {
+            active.push((link.position, link.entry));
+            if link.is_summary {
+                break;
+            }
         }
-        entries.reverse();
-        entries
+        active.reverse();
+        active
+    }
+
+    /// The entries that were not reverted, last to first, those that a summary
+    /// stands for included. What a summary kept comes twice.
+    pub(super) fn kept(&self) -> impl Iterator<Item = Entry> {
+        self.chain().map(|link| link.entry)
+    }
+
+    fn chain(&self) -> impl Iterator<Item = &Link> {
+        let before = |link: &&Link| link.before.map(|index| &self.links[index]);
+        std::iter::successors(self.head.map(|index| &self.links[index]), before)
     }
 
     pub(super) fn summary(&self, index: usize) -> &str {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use session_log::{Conflict, ForkPoint, Replay, replay};
 
-use crate::sample::{call, finished, session, session_started, started};
+use crate::sample::{finished, session, session_started, started};
 
 /// Events from words, which are at their index: `u` the user says something,
 /// `1` call 1 starts, `=1` it ends, `<3` back to position 3, `S` a summary of
@@ -104,10 +104,17 @@ fn a_fork_inherits_unless_a_summary_stands_for_it() {
 
 #[test]
 fn what_was_reverted_is_still_a_call() {
-    let replay = replay(events("1 =1 2 =2 <2"));
-    assert_eq!(replay.calls.len(), 2);
-    assert!(replay.is_active(&call("1")) && !replay.is_active(&call("2")));
-    assert_eq!(replay.call(&call("2")).unwrap().text().as_deref(), Some("output 2"));
+    let told = |words: &str| {
+        let replay = replay(events(words));
+        let reverted: Vec<_> = replay.reverted_calls().map(|call| call.text().unwrap()).collect();
+        (replay.calls.len(), replay.active_calls().count(), reverted.join(" "))
+    };
+    assert_eq!(told("1 =1 2 =2 <2"), (2, 1, "output 2".to_owned()));
+    assert_eq!(told("1 =1 2 =2 <2 3 =3"), (3, 2, "output 2".to_owned()));
+    // What a summary stands for was not reverted, whatever it kept.
+    assert_eq!(told("1 =1 2 =2 S2"), (2, 1, String::new()));
+    assert_eq!(told("1 =1 2 =2 S 3 =3 <5"), (3, 0, "output 3".to_owned()));
+    assert_eq!(told("1 =1 2 =2 S2 <2"), (2, 1, "output 2".to_owned()));
 }
 
 #[test]
