@@ -8,18 +8,22 @@ use serde_json::json;
 use spill::SpillStore as _;
 use spill_local::LocalSpill;
 use testkit::{MemoryJournal, MemoryStore};
-use tool_api::CancellationToken;
-use tool_read::{ReadConfig, ReadTool};
+use tool_api::{Access, CancellationToken};
+use tool_read::{ReadConfig, ReadTool, WorkspaceApprover};
 use tool_runtime::{Runtime, RuntimeBuilder, ToolCall};
 
 use crate::harness::{Scratch, text};
 
 /// An agent that offers `read`, whose working directory is elsewhere.
 fn agent() -> Runtime {
+    builder().build().unwrap()
+}
+
+fn builder() -> RuntimeBuilder {
     let store = Arc::new(MemoryStore::new().unwrap());
     let read = ReadTool::new(store.clone(), ReadConfig::new("/")).unwrap();
     let journal = Arc::new(MemoryJournal::default());
-    RuntimeBuilder::new(store, journal, || Timestamp(0)).tool(read).build().unwrap()
+    RuntimeBuilder::new(store, journal, || Timestamp(0)).tool(read)
 }
 
 async fn read(agent: &Runtime, path: &str, offset: u64, byte_offset: u64) -> ToolResult {
@@ -84,6 +88,18 @@ async fn forks_and_resumed_sessions_read_what_they_inherited() {
     assert_eq!(read_all(&agent, own.locator.as_str()).await.0, "of the fork\n");
     let directory = |locator: &str| Utf8Path::new(locator).parent().unwrap().to_owned();
     assert_ne!(directory(saved.locator.as_str()), directory(own.locator.as_str()));
+}
+
+#[tokio::test]
+async fn an_agent_that_keeps_to_its_workspace_allows_the_root() {
+    let scratch = Scratch::new();
+    let saved = scratch.store.save_text(text("s", "a.txt", "outside\n")).await.unwrap();
+    let workspace = WorkspaceApprover::new().allow(Access::Write, "/workspace").unwrap();
+    let with_root = workspace.clone().allow(Access::Read, scratch.root()).unwrap();
+    let agent = builder().approver(workspace).build().unwrap();
+    assert_eq!(read(&agent, saved.locator.as_str(), 0, 0).await.status, Status::Failed);
+    let agent = builder().approver(with_root).build().unwrap();
+    assert_eq!(read_all(&agent, saved.locator.as_str()).await.0, "outside\n");
 }
 
 #[tokio::test]

@@ -103,8 +103,7 @@ async fn the_hint_works_as_printed() {
         let (file, range) = saved.locator.as_str().rsplit_once('#').unwrap();
         let (start, bytes) = range.split_once('+').unwrap();
         let (_, command) = saved.retrieval_hint.split_once(": ").unwrap();
-        let command =
-            command.replace("START", start).replace("FILE", file).replace("BYTES", bytes);
+        let command = command.replace("START", start).replace("FILE", file).replace("BYTES", bytes);
         let output = Command::new("sh").args(["-c", &command]).output().unwrap();
         assert_eq!(String::from_utf8(output.stdout).unwrap(), content, "{command}");
     }
