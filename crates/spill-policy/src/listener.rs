@@ -27,8 +27,10 @@ use crate::smaller::smaller;
 ///   the cap.
 /// - A text that another listener put in place of the rendering is bounded too:
 ///   it is spilled as it is. Where that fails it stays, as that listener made it.
-/// - Binary output, whose rendering is one line, and everything beside the text
-///   are left alone: attachments, display, metadata, emitted messages, status.
+/// - Only plain text is spilled. Binary output is left to its rendering, which is
+///   a line. Results with attachments or links are left alone, since their text
+///   belongs to these, unless another listener replaced it. Display, metadata,
+///   emitted messages and status are never touched.
 /// - Self-paginating tools and nested calls are left alone.
 #[derive(Debug)]
 pub struct SpillPolicy {
@@ -73,9 +75,12 @@ impl PostExecute for SpillPolicy {
             return presentation;
         }
         match presentation {
-            Presentation::Full { text, otherwise } if is_binary(&otherwise) => {
+            Presentation::Full { text, otherwise }
+                if otherwise.accompanied || is_binary(&otherwise) =>
+            {
                 Presentation::Full { text, otherwise }
             }
+            Presentation::Preview(preview) if preview.accompanied => Presentation::Preview(preview),
             Presentation::Full { text, otherwise } => {
                 let finished = Finished { text: &text, preview: Some(&otherwise) };
                 match self.spill(call, finished).await {

@@ -64,6 +64,8 @@ pub struct CallPreview {
     pub ending: Ending,
     /// The form of hints that works for the reader.
     pub hints: Hints,
+    /// Whether attachments or links follow the text.
+    pub accompanied: bool,
 }
 
 /// The preview of one channel.

@@ -196,6 +196,7 @@ impl Finalizer<'_> {
             limits: self.limits,
             ending: facts.ending(&records),
             hints: self.hints.clone(),
+            accompanied: !extras.attachments.is_empty() || !facts.links.is_empty(),
         };
         let text = self.present(&facts, preview, full_text, &mut records).await;
         let (attachments, structured) = extras.into_content(guard.is_some());

@@ -8,8 +8,8 @@ use spill::SpillStore;
 use spill_policy::{MaxInlineBytes, SpillPlugin, SpillPolicy};
 use testkit::{FaultySpill, MemorySpill};
 use tool_api::{
-    CallInfo, OutputHandling, Plugin as _, PluginError, PostExecute, Presentation, Registrar,
-    Replacement,
+    CallInfo, CallPreview, OutputHandling, Plugin as _, PluginError, PostExecute, Presentation,
+    Registrar, Replacement,
 };
 
 use crate::log::logged;
@@ -141,6 +141,23 @@ fn binary_output_is_left_to_its_one_line() {
     let Presentation::Full { otherwise, .. } = after else { panic!("{after:?}") };
     assert!(rendered(&otherwise).starts_with("[binary output: 3000 bytes"));
     assert_eq!((world.store.saves(), log), (0, String::new()));
+}
+
+#[test]
+fn results_with_attachments_or_links_are_left_alone() {
+    let world = World::new(300);
+    let long = "line\n".repeat(1_000);
+    let preview =
+        CallPreview { accompanied: true, ..preview_of(&[&long], ending(Status::Completed)) };
+    for presentation in [
+        Presentation::Full { text: long.clone(), otherwise: preview.clone() },
+        Presentation::Preview(preview),
+    ] {
+        let before = format!("{presentation:?}");
+        let (after, log) = world.apply(&call(), presentation);
+        assert_eq!((format!("{after:?}"), log), (before, String::new()));
+    }
+    assert_eq!(world.store.saves(), 0);
 }
 
 #[test]

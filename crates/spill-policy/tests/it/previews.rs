@@ -31,7 +31,7 @@ fn preview(texts: &[&str], ending: Ending, limits: Limits) -> CallPreview {
         }
     });
     let hints = Hints::Tool { read_tool: "read".to_owned() };
-    CallPreview { streams: streams.collect(), limits, ending, hints }
+    CallPreview { streams: streams.collect(), limits, ending, hints, accompanied: false }
 }
 
 pub(crate) fn rendered(preview: &CallPreview) -> String {
