@@ -43,6 +43,8 @@ impl LocalSpill {
             return Err(LocalSpillError::RelativeRoot { root: root.into_string() });
         }
         one_line("spill root", root.as_str())?;
+        // A slash at the end would have a symbolic link followed.
+        let root = root.components().collect();
         Ok(Self { root, hint: DEFAULT_HINT.to_owned() })
     }
 
@@ -101,12 +103,15 @@ impl SpillStore for LocalSpill {
 
 /// Writes a text. It blocks for as long as that takes.
 fn write(root: &Utf8Path, text: &SaveText) -> Result<Written, SpillError> {
-    let root = Directory::open_or_make(root)?;
+    write_in(&Directory::open_or_make(root)?, text)
+}
+
+fn write_in(root: &Directory, text: &SaveText) -> Result<Written, SpillError> {
     let session = root.open_or_make_child(&session_name(&text.owner.session))?;
     let written = file::write_new(session, &text.suggested_name, &text.content, random_hex)?;
     // Whoever reads goes by the path: it must still lead here.
     root.check_path()?;
-    written.directory().check_in(&root)?;
+    written.directory().check_in(root)?;
     Ok(written)
 }
 
@@ -132,7 +137,54 @@ fn one_line(what: &'static str, text: &str) -> Result<(), LocalSpillError> {
 
 #[cfg(test)]
 mod tests {
+    use fs_err::os::unix::fs::symlink;
+    use spill::{SpillOwner, SpillSource};
+
     use super::*;
+    use crate::testing::Scratch;
+
+    fn text() -> SaveText {
+        SaveText {
+            owner: SpillOwner { session: "session-1".parse().unwrap() },
+            source: SpillSource {
+                tool: "fetch".parse().unwrap(),
+                call: "call".parse().unwrap(),
+                label: "result".to_owned(),
+            },
+            suggested_name: "a.txt".to_owned(),
+            content: "private".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_root_that_is_swapped_leads_nothing_astray() {
+        let scratch = Scratch::new();
+        let (at, moved, theirs) =
+            (scratch.join("root"), scratch.join("moved"), scratch.join("theirs"));
+        let root = Directory::open_or_make(&at).unwrap();
+        fs_err::rename(&at, &moved).unwrap();
+        fs_err::create_dir(&theirs).unwrap();
+        symlink(&theirs, &at).unwrap();
+
+        let error = write_in(&root, &text()).unwrap_err();
+        assert!(matches!(error, SpillError::Unsafe { .. }), "{error:?}");
+        let count = |path: &Utf8Path| fs_err::read_dir(path).unwrap().count();
+        assert_eq!(count(&theirs), 0);
+        assert_eq!(count(&moved.join(session_name(&text().owner.session))), 0, "it was removed");
+    }
+
+    #[test]
+    fn a_slash_after_a_root_does_not_have_a_link_followed() {
+        let scratch = Scratch::new();
+        fs_err::create_dir(scratch.join("theirs")).unwrap();
+        symlink(scratch.join("theirs"), scratch.join("root")).unwrap();
+        for end in ["/", "//", "/."] {
+            let store = LocalSpill::new(format!("{}{end}", scratch.join("root"))).unwrap();
+            assert_eq!(store.root(), scratch.join("root"));
+            let error = write(store.root(), &text()).unwrap_err();
+            assert!(matches!(error, SpillError::Unsafe { .. }), "{error:?}");
+        }
+    }
 
     #[test]
     fn a_session_is_a_short_hash() {
