@@ -33,6 +33,7 @@ use self::mark::Marked;
 use self::released::Released;
 use self::sweep::{Candidate, Kind};
 use crate::expired::{self, Tombstone};
+use crate::layout;
 use crate::lease::state;
 use crate::local::Inner;
 use crate::lock::Collector;
@@ -145,6 +146,7 @@ pub(crate) fn collect(
     report.removed_captures = store.captures.remove_orphans(before, options.dry_run)?;
     if !options.dry_run {
         layout.roots.remove_temporaries(&collector)?;
+        layout::remove_temporaries(&layout.root, &collector, past)?;
         for name in &roots {
             // What was released is told while it waits for its end.
             let keep = |digest: &Digest| waiting.contains(digest);

@@ -1,7 +1,7 @@
 //! Where everything lies, and how an empty directory becomes a store.
 //!
 //! ```text
-//! store.json                        {"store_id": …, "format": 1}
+//! store.json                        {"store_id": …, "format": 1, "synced": true}
 //! locks/gc  locks/sweep             flock files, never unlinked
 //! blobs/sha256/ab/<64 hex>          0444, exactly the bytes
 //! manifests/sha256/ab/<64 hex>      0444
@@ -15,12 +15,14 @@
 //! quarantine/                       damaged artifacts, put aside
 //! ```
 //!
-//! Directories are 0700, files 0600 until they are complete.
+//! Directories are 0700, files 0600 until they are complete. `synced` says that
+//! the directories above were on the medium before the description was.
 //!
 //! History: format 1 is the first. A newer one is read, as far as it has the
 //! same layout, and never written.
 
 use std::sync::Once;
+use std::time::Duration;
 
 use artifacts::fs::Fs;
 use artifacts::{Durability, FileError};
@@ -29,9 +31,11 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::expired::EXPIRED;
+use crate::lock::Collector;
 use crate::roots::{LEDGER, Ledger, Roots};
 use crate::shelf::Shelf;
-use crate::tree::{Dir, current_user};
+use crate::tree::{self, Dir, current_user};
 
 /// The format that this crate writes.
 pub(crate) const STORE_FORMAT: u64 = 1;
@@ -54,6 +58,8 @@ pub(crate) const SWEEP_LOCK: &str = "sweep";
 struct Description {
     store_id: String,
     format: u64,
+    #[serde(default)]
+    synced: bool,
 }
 
 /// The open directories of a store.
@@ -71,7 +77,9 @@ pub(crate) struct Layout {
     pub(crate) captures: Dir,
     pub(crate) trash: Dir,
     pub(crate) quarantine: Dir,
+    synced: bool,
     root_synced: Once,
+    fs: Fs,
 }
 
 impl Layout {
@@ -85,7 +93,7 @@ impl Layout {
         let root = match Dir::open_root(path, fs)? {
             Some(root) => root,
             None => {
-                Dir::create_root(path, fs)?;
+                Dir::create_root(path, durability, fs)?;
                 Dir::open_root(path, fs)?.ok_or_else(|| vanished(path))?
             }
         };
@@ -108,15 +116,25 @@ impl Layout {
             trash: root.dir("trash")?,
             quarantine: root.dir("quarantine")?,
             root,
+            synced: description.synced,
             root_synced: Once::new(),
+            fs: fs.clone(),
         })
     }
 
     /// Brings the names of the store's own directories to the medium, once:
-    /// whoever made the store may not have come to that. It is for those that
-    /// publish or borrow, because reading needs no medium.
+    /// whoever made the store may not have come to that, or not have cared. It is
+    /// for those that publish or borrow, because reading needs no medium.
     pub(crate) fn sync_root(&self) -> Result<(), FileError> {
         if !self.root_synced.is_completed() {
+            if !self.synced {
+                for name in DIRECTORIES {
+                    self.root.dir(name)?.sync()?;
+                }
+                for path in self.root.path().ancestors() {
+                    Dir::sync_name_of_root(path, &self.fs)?;
+                }
+            }
             self.root.sync()?;
             self.root_synced.call_once(|| ());
         }
@@ -175,22 +193,42 @@ fn create(root: &Dir, durability: Durability, fs: &Fs) -> Result<Description, St
     root.create_new(LEDGER)?;
     if durability.waits() {
         root.sync()?;
-        if let Some(parent) = root.path().parent()
-            && let Some(parent) = Dir::open_root(parent, fs)?
-        {
-            parent.sync()?;
-        }
+        // Whoever made the root may not have come to that.
+        Dir::sync_name_of_root(root.path(), fs)?;
     }
-    let description = Description { store_id: Uuid::new_v4().to_string(), format: STORE_FORMAT };
+    let (store_id, synced) = (Uuid::new_v4().to_string(), durability.waits());
+    let description = Description { store_id, format: STORE_FORMAT, synced };
     let temporary = format!("{DESCRIPTION}.{}", description.store_id);
     let json = serde_json::to_vec(&description).expect("a text and a number are JSON");
     let written = write_description(root, &temporary, &json, durability);
     root.unlink(&temporary)?;
-    if written? {
-        return Ok(description);
+    match written {
+        Ok(true) => return Ok(description),
+        // Someone else was faster, and may have collected since: theirs is the
+        // one.
+        Ok(false) => {}
+        Err(error) if tree::vanished(&error) => {}
+        Err(error) => return Err(error.into()),
     }
-    // Someone else was faster: theirs is the one.
     read_description(root)?.ok_or_else(|| vanished(&root.path().join(DESCRIPTION)).into())
+}
+
+/// Removes what interrupted creations and collections left in the root, where
+/// `past` says that its time is old enough.
+pub(crate) fn remove_temporaries(
+    root: &Dir,
+    _collector: &Collector,
+    past: impl Fn(Duration) -> bool,
+) -> Result<(), FileError> {
+    for name in root.names()? {
+        let temporary = [DESCRIPTION, EXPIRED]
+            .iter()
+            .any(|file| name.strip_prefix(file).is_some_and(|rest| rest.starts_with('.')));
+        if temporary && root.stat(&name)?.is_some_and(|stat| stat.is_file && past(stat.changed)) {
+            root.unlink(&name)?;
+        }
+    }
+    Ok(())
 }
 
 fn write_description(
@@ -201,9 +239,8 @@ fn write_description(
 ) -> Result<bool, FileError> {
     let file = root.create_new(temporary)?.ok_or_else(|| vanished(root.path()))?;
     file.append(json)?;
-    if durability.waits() {
-        file.sync()?;
-    }
+    // In any case: a store whose description is torn cannot be opened.
+    file.sync()?;
     let ours = root.link(temporary, root, DESCRIPTION)?;
     if durability.waits() {
         root.sync()?;

@@ -21,7 +21,7 @@
 mod ledger;
 mod owner;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use artifacts::error::BackendError;
@@ -38,6 +38,8 @@ use crate::tree::{Dir, File, LockMode};
 pub(crate) use self::ledger::{LEDGER, Ledger};
 pub(crate) use self::owner::OwnerRoots;
 
+/// Roots files that are kept open; most processes have one owner.
+const KEPT_OPEN: usize = 8;
 const MAX_ROOTS_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// The roots directory.
@@ -47,7 +49,7 @@ pub(crate) struct Roots {
     ledger: Ledger,
     durability: Durability,
     /// Files whose name this process has brought to the medium.
-    synced: Mutex<HashSet<FileId>>,
+    synced: Mutex<VecDeque<(FileId, File)>>,
 }
 
 /// The name of the file of `owner`.
@@ -100,9 +102,11 @@ impl Roots {
     /// Appends one record to a locked file, whole or not at all. Damage further
     /// on is the collector's concern: it must not keep calls from being saved.
     fn append(&self, file: &File, owner: &SessionId, record: &RootRecord) -> Result<(), RootError> {
-        let before = file.stat()?.bytes;
+        let (name, before) = (file_name(owner), file.stat()?.bytes);
         let mut lines = Vec::new();
-        match owner::head(file)? {
+        let head = owner::head(file)?;
+        let is_new = matches!(head, Head::Missing);
+        match head {
             Head::Missing => lines.extend(record::encode(&RootRecord::first(owner))),
             Head::Owner(found) if found == *owner => {}
             Head::Owner(_) => return Err(unreadable(file, "it is another owner's")),
@@ -113,23 +117,37 @@ impl Roots {
         }
         lines.extend(record::encode(record));
         record::append(file, &lines)?;
-        if self.durability.waits() {
-            let synced = file.sync().and_then(|()| self.sync_name(file));
-            if let Err(error) = synced {
-                // It may or may not be on the medium; it must not seem to be.
-                file.cut_back(before);
-                return Err(error.into());
+        let finish = || {
+            if self.durability.waits() {
+                file.sync()?;
+                self.sync_name(file)?;
             }
+            // Not before: a file that a loss of power takes together with all
+            // that it retained would seem to be lost.
+            if is_new { self.ledger.add(&name) } else { Ok(()) }
+        };
+        if let Err(error) = finish() {
+            // It may or may not be on the medium; it must not seem to be.
+            file.cut_back(before);
+            return Err(error.into());
         }
         Ok(())
     }
 
+    /// Brings the name of a roots file to the medium, unless this process has
+    /// already. The file is kept open from then on: otherwise a new one could
+    /// get its inode.
     fn sync_name(&self, file: &File) -> Result<(), FileError> {
         let id = file.stat()?.id;
         let known = || self.synced.lock().unwrap_or_else(PoisonError::into_inner);
-        if !known().contains(&id) {
+        if !known().iter().any(|(known, _)| *known == id) {
             self.dir.sync()?;
-            known().insert(id);
+            let kept = file.again()?;
+            let mut known = known();
+            if known.len() == KEPT_OPEN {
+                known.pop_front();
+            }
+            known.push_back((id, kept));
         }
         Ok(())
     }
@@ -145,7 +163,6 @@ impl Roots {
                 }
                 // Someone else may be making it at the same time.
                 if let Some(made) = self.dir.create_new(name)? {
-                    self.ledger.add(name)?;
                     return Ok(Some(made));
                 }
             }

@@ -5,6 +5,8 @@
 //!   fast. Their state can be looked at.
 //! - [`FaultyStore`] and [`FaultyJournal`] wrap any backend and make chosen
 //!   calls fail.
+//! - [`FaultyDisk`] fails chosen system calls of the local store, and
+//!   [`CrashingDisk`] loses what was not synced.
 //! - [`MemorySpill`] and [`FaultySpill`] do the same for spilled texts; saves
 //!   can also be made to wait.
 //! - [`ScriptedTool`] does with its output whatever a [`Script`] says, good or
@@ -35,7 +37,9 @@
 //! ```
 
 mod corpus;
+mod crashing_disk;
 mod faults;
+mod faulty_disk;
 mod faulty_journal;
 mod faulty_spill;
 mod faulty_store;
@@ -50,6 +54,8 @@ mod scripted_summarizer;
 mod scripted_tool;
 
 pub use corpus::{CORPUS_VARIABLE, CorpusEntry, corpus, corpus_in};
+pub use crashing_disk::{CrashingDisk, DiskLie, Moment, Survival};
+pub use faulty_disk::{DiskFault, FaultyDisk};
 pub use faulty_journal::{CommitFault, FaultyJournal};
 pub use faulty_spill::{FaultySpill, HeldSaves};
 pub use faulty_store::FaultyStore;

@@ -3,8 +3,8 @@
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 
-use artifacts::FileError;
 use artifacts::fs::{Fs, OperationKind, Target};
+use artifacts::{Durability, FileError};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
@@ -40,25 +40,44 @@ impl Dir {
         }
     }
 
-    /// Makes the directory at `path`, its missing parents too; it may exist.
-    pub(crate) fn create_root(path: &Utf8Path, fs: &Fs) -> Result<(), FileError> {
+    /// Makes the directory at `path`, its missing parents too, and brings their
+    /// names to the medium where `durability` waits; it may exist.
+    pub(crate) fn create_root(
+        path: &Utf8Path,
+        durability: Durability,
+        fs: &Fs,
+    ) -> Result<(), FileError> {
         let mode = Mode::from_raw_mode(DIR_MODE);
         let made = fs.run(Target::at(OperationKind::MakeDir, path, ""), || {
             rustix::fs::mkdir(path.as_std_path(), mode)
         });
         match made {
             // A umask may have taken more from the mode than it can be opened with.
-            Ok(()) => fs
-                .run(Target::at(OperationKind::SetMode, path, ""), || {
+            Ok(()) => {
+                fs.run(Target::at(OperationKind::SetMode, path, ""), || {
                     rustix::fs::chmod(path.as_std_path(), mode)
                 })
-                .map_err(|errno| FileError::new("set the mode of", path, errno)),
+                .map_err(|errno| FileError::new("set the mode of", path, errno))?;
+                if durability.waits() { Self::sync_name_of_root(path, fs) } else { Ok(()) }
+            }
             Err(Errno::EXIST) => Ok(()),
             Err(Errno::NOENT) if path.parent().is_some_and(|parent| parent != "") => {
-                Self::create_root(path.parent().expect("checked above"), fs)?;
-                Self::create_root(path, fs)
+                Self::create_root(path.parent().expect("checked above"), durability, fs)?;
+                Self::create_root(path, durability, fs)
             }
             Err(errno) => Err(FileError::new("create", path, errno)),
+        }
+    }
+
+    /// Brings the name of the directory at `path` to the medium. Where its
+    /// parent cannot be opened, someone else keeps it.
+    pub(crate) fn sync_name_of_root(path: &Utf8Path, fs: &Fs) -> Result<(), FileError> {
+        let Some(parent) = path.parent() else { return Ok(()) };
+        match Self::open_root(parent, fs) {
+            Ok(Some(parent)) => parent.sync(),
+            Ok(None) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
+            Err(error) => Err(error),
         }
     }
 

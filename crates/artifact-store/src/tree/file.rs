@@ -30,6 +30,13 @@ impl File {
         Self { fd, path, fs }
     }
 
+    /// Another handle on this file, which shares its locks.
+    pub(crate) fn again(&self) -> Result<Self, FileError> {
+        let fd = self.fd.try_clone();
+        let fd = fd.map_err(|source| FileError::new("open", &self.path, source))?;
+        Ok(Self::new(fd, self.path.clone(), self.fs.clone()))
+    }
+
     pub(crate) fn path(&self) -> &Utf8Path {
         &self.path
     }

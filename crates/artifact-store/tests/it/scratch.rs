@@ -12,6 +12,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use output_contract::{CallId, Digest, OutputDeclaration, SessionId, Timestamp};
 use tempfile::TempDir;
 
+/// A temporary directory, in memory where there is one: for stores that are
+/// made by the hundred.
+pub(crate) fn memory_dir() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
+}
+
 /// A temporary directory for one store.
 pub(crate) struct Scratch {
     dir: TempDir,
@@ -20,6 +26,11 @@ pub(crate) struct Scratch {
 impl Scratch {
     pub(crate) fn new() -> Self {
         Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    /// In memory where that is possible.
+    pub(crate) fn in_memory() -> Self {
+        Self { dir: memory_dir() }
     }
 
     /// The store's root.
