@@ -1,7 +1,7 @@
 //! Where everything lies, and how an empty directory becomes a store.
 //!
 //! ```text
-//! store.json                        {"store_id": …, "format": 1, "synced": true}
+//! store.json                        {"store_id": …, "format": 1}
 //! locks/gc  locks/sweep             flock files, never unlinked
 //! blobs/sha256/ab/<64 hex>          0444, exactly the bytes
 //! manifests/sha256/ab/<64 hex>      0444
@@ -15,8 +15,7 @@
 //! quarantine/                       damaged artifacts, put aside
 //! ```
 //!
-//! Directories are 0700, files 0600 until they are complete. `synced` says that
-//! the directories above were on the medium before the description was.
+//! Directories are 0700, files 0600 until they are complete.
 //!
 //! History: format 1 is the first. A newer one is read, as far as it has the
 //! same layout, and never written.
@@ -58,8 +57,6 @@ pub(crate) const SWEEP_LOCK: &str = "sweep";
 struct Description {
     store_id: String,
     format: u64,
-    #[serde(default)]
-    synced: bool,
 }
 
 /// The open directories of a store.
@@ -77,9 +74,7 @@ pub(crate) struct Layout {
     pub(crate) captures: Dir,
     pub(crate) trash: Dir,
     pub(crate) quarantine: Dir,
-    synced: bool,
     root_synced: Once,
-    fs: Fs,
 }
 
 impl Layout {
@@ -93,14 +88,14 @@ impl Layout {
         let root = match Dir::open_root(path, fs)? {
             Some(root) => root,
             None => {
-                Dir::create_root(path, durability, fs)?;
+                Dir::create_root(path, fs)?;
                 Dir::open_root(path, fs)?.ok_or_else(|| vanished(path))?
             }
         };
         check_root(&root, allow_network_fs)?;
         let description = match read_description(&root)? {
             Some(description) => description,
-            None => create(&root, durability, fs)?,
+            None => create(&root, fs)?,
         };
         let shelf = |name| Ok::<_, FileError>(Shelf::new(root.dir(name)?.dir(ALGORITHM)?));
         Ok(Self {
@@ -116,25 +111,15 @@ impl Layout {
             trash: root.dir("trash")?,
             quarantine: root.dir("quarantine")?,
             root,
-            synced: description.synced,
             root_synced: Once::new(),
-            fs: fs.clone(),
         })
     }
 
     /// Brings the names of the store's own directories to the medium, once:
-    /// whoever made the store may not have come to that, or not have cared. It is
-    /// for those that publish or borrow, because reading needs no medium.
+    /// whoever made the store may not have come to that. It is for those that
+    /// publish or borrow, because reading needs no medium.
     pub(crate) fn sync_root(&self) -> Result<(), FileError> {
         if !self.root_synced.is_completed() {
-            if !self.synced {
-                for name in DIRECTORIES {
-                    self.root.dir(name)?.sync()?;
-                }
-                for path in self.root.path().ancestors() {
-                    Dir::sync_name_of_root(path, &self.fs)?;
-                }
-            }
             self.root.sync()?;
             self.root_synced.call_once(|| ());
         }
@@ -170,8 +155,10 @@ fn read_description(root: &Dir) -> Result<Option<Description>, StoreError> {
     Ok(Some(description))
 }
 
-/// Makes all directories, then the description: where it is, all else is.
-fn create(root: &Dir, durability: Durability, fs: &Fs) -> Result<Description, StoreError> {
+/// Makes all directories, then the description: where it is, all else is. This
+/// waits for the medium however little is to survive, since a store of which
+/// only a part did could not be opened again.
+fn create(root: &Dir, fs: &Fs) -> Result<Description, StoreError> {
     if let Some(entry) = root.names()?.into_iter().find(|name| !is_ours(name)) {
         return Err(StoreError::NotAStore { path: root.path().to_owned(), entry });
     }
@@ -186,21 +173,16 @@ fn create(root: &Dir, durability: Durability, fs: &Fs) -> Result<Description, St
                 dir.create_new(lock)?;
             }
         }
-        if durability.waits() {
-            dir.sync()?;
-        }
+        dir.sync()?;
     }
     root.create_new(LEDGER)?;
-    if durability.waits() {
-        root.sync()?;
-        // Whoever made the root may not have come to that.
-        Dir::sync_name_of_root(root.path(), fs)?;
-    }
-    let (store_id, synced) = (Uuid::new_v4().to_string(), durability.waits());
-    let description = Description { store_id, format: STORE_FORMAT, synced };
+    root.sync()?;
+    // Whoever made the root may not have come to that.
+    Dir::sync_name_of_root(root.path(), fs)?;
+    let description = Description { store_id: Uuid::new_v4().to_string(), format: STORE_FORMAT };
     let temporary = format!("{DESCRIPTION}.{}", description.store_id);
     let json = serde_json::to_vec(&description).expect("a text and a number are JSON");
-    let written = write_description(root, &temporary, &json, durability);
+    let written = write_description(root, &temporary, &json);
     root.unlink(&temporary)?;
     match written {
         Ok(true) => return Ok(description),
@@ -231,20 +213,12 @@ pub(crate) fn remove_temporaries(
     Ok(())
 }
 
-fn write_description(
-    root: &Dir,
-    temporary: &str,
-    json: &[u8],
-    durability: Durability,
-) -> Result<bool, FileError> {
+fn write_description(root: &Dir, temporary: &str, json: &[u8]) -> Result<bool, FileError> {
     let file = root.create_new(temporary)?.ok_or_else(|| vanished(root.path()))?;
     file.append(json)?;
-    // In any case: a store whose description is torn cannot be opened.
     file.sync()?;
     let ours = root.link(temporary, root, DESCRIPTION)?;
-    if durability.waits() {
-        root.sync()?;
-    }
+    root.sync()?;
     Ok(ours)
 }
 

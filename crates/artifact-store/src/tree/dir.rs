@@ -3,8 +3,8 @@
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 
+use artifacts::FileError;
 use artifacts::fs::{Fs, OperationKind, Target};
-use artifacts::{Durability, FileError};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
@@ -41,12 +41,8 @@ impl Dir {
     }
 
     /// Makes the directory at `path`, its missing parents too, and brings their
-    /// names to the medium where `durability` waits; it may exist.
-    pub(crate) fn create_root(
-        path: &Utf8Path,
-        durability: Durability,
-        fs: &Fs,
-    ) -> Result<(), FileError> {
+    /// names to the medium; it may exist.
+    pub(crate) fn create_root(path: &Utf8Path, fs: &Fs) -> Result<(), FileError> {
         let mode = Mode::from_raw_mode(DIR_MODE);
         let made = fs.run(Target::at(OperationKind::MakeDir, path, ""), || {
             rustix::fs::mkdir(path.as_std_path(), mode)
@@ -58,12 +54,12 @@ impl Dir {
                     rustix::fs::chmod(path.as_std_path(), mode)
                 })
                 .map_err(|errno| FileError::new("set the mode of", path, errno))?;
-                if durability.waits() { Self::sync_name_of_root(path, fs) } else { Ok(()) }
+                Self::sync_name_of_root(path, fs)
             }
             Err(Errno::EXIST) => Ok(()),
             Err(Errno::NOENT) if path.parent().is_some_and(|parent| parent != "") => {
-                Self::create_root(path.parent().expect("checked above"), durability, fs)?;
-                Self::create_root(path, durability, fs)
+                Self::create_root(path.parent().expect("checked above"), fs)?;
+                Self::create_root(path, fs)
             }
             Err(errno) => Err(FileError::new("create", path, errno)),
         }

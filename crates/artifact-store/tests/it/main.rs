@@ -13,6 +13,7 @@ mod guarding;
 mod healing;
 mod interleaving;
 mod interposing;
+mod machine;
 mod model;
 mod numbers;
 mod opening;

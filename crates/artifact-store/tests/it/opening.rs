@@ -67,7 +67,7 @@ fn everything_has_its_place_and_its_mode() {
     let owner_file = artifacts::hash::digest_of(b"s").to_string();
     assert_eq!(scratch.names_in("roots"), [owner_file]);
     let description = fs_err::read_to_string(scratch.root().join("store.json")).unwrap();
-    assert_eq!(description, format!(r#"{{"store_id":"{}","format":1,"synced":true}}"#, store.id()));
+    assert_eq!(description, format!(r#"{{"store_id":"{}","format":1}}"#, store.id()));
     assert_eq!(scratch.open().id(), store.id());
 }
 
