@@ -59,11 +59,17 @@ fn what_is_damaged_is_found_put_aside_and_healed() {
     }
     let uri = format!("artifact://{digest}");
     assert!(sandbox.overspill(["read", &uri]).stderr.contains("corrupt"));
+    // What was put aside is missing to the call that keeps it.
     let report = sandbox.overspill(["verify", "--json"]);
-    assert_eq!((report.code, &report.json()["corrupt"]), (Some(0), &Value::Array(Vec::new())));
+    assert_eq!((report.code, &report.json()["corrupt"]), (Some(1), &Value::Array(Vec::new())));
+    assert_eq!(report.json()["missing"][0]["sha256"], digest);
+    let missing = sandbox.overspill(["verify"]).text();
+    let kept = format!("missing {digest}, kept by s/{}", result["callId"].as_str().unwrap());
+    assert!(missing.contains(": 1 missing\n") && missing.contains(&kept), "{missing}");
     assert_eq!(sandbox.overspill(["stat", "--json"]).json()["quarantined"], 1);
     sandbox.run("seq 200000");
     assert_eq!(sandbox.read_all(&uri).len(), 1_288_895);
+    assert_eq!(sandbox.overspill(["verify"]).code, Some(0));
 }
 
 #[test]

@@ -92,3 +92,32 @@ pub(crate) fn explain(store: &Inner, error: OpenError) -> OpenError {
     };
     OpenError::Expired { digest, bytes, when: at, what }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_are_golden_and_read_leniently() {
+        let stone = Tombstone {
+            digest: Digest::EMPTY,
+            bytes: 12,
+            at: Timestamp(7),
+            owner: Some("s \"1\"".parse().unwrap()),
+            call: Some("c".parse().unwrap()),
+        };
+        let bare = Tombstone { owner: None, call: None, ..stone.clone() };
+        let lines: Vec<u8> = [&stone, &bare].into_iter().flat_map(record::encode).collect();
+        insta::assert_snapshot!(String::from_utf8(lines.clone()).unwrap(), @r#"
+        13543405 {"digest":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","bytes":12,"at":7,"owner":"s \"1\"","call":"c"}
+        c4e07e56 {"digest":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","bytes":12,"at":7}
+        "#);
+        let newer = record::encode(&serde_json::json!({
+            "digest": Digest::EMPTY, "bytes": 1, "at": 2, "why": "a field of a later version",
+        }));
+        let damaged = [&lines[..40], b"damage\n", &lines[..], &newer[..]].concat();
+        let found: Vec<Tombstone> = record::decode_readable(&damaged);
+        let bytes: Vec<u64> = found.iter().map(|stone| stone.bytes).collect();
+        assert_eq!(bytes, [12, 12, 1]);
+    }
+}

@@ -80,4 +80,4 @@ pub use guard::StoreGuard;
 pub use local::{LocalStore, StoreOptions};
 pub use retention::RetentionLimits;
 pub use stat::{OwnerStat, StoreStat};
-pub use verify::{CorruptArtifact, VerifyProgress, VerifyReport};
+pub use verify::{CorruptArtifact, MissingArtifact, VerifyProgress, VerifyReport};

@@ -10,7 +10,7 @@
 //! A damaged file is moved to `quarantine/` under the exclusive sweep lock, and
 //! only while it is the file that was read: a publisher may have healed it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -53,6 +53,8 @@ pub struct VerifyReport {
     pub repaired: u64,
     /// What does not have its digest.
     pub corrupt: Vec<CorruptArtifact>,
+    /// What calls retain and is not there, what was put aside before included.
+    pub missing: Vec<MissingArtifact>,
     /// What the system could not read.
     pub unreadable: Vec<FileError>,
 }
@@ -70,6 +72,15 @@ pub struct CorruptArtifact {
     /// read or a good copy came meanwhile.
     pub quarantined: Option<Utf8PathBuf>,
     /// The calls that retain it, as far as their roots can be read.
+    pub calls: Vec<(SessionId, CallId)>,
+}
+
+/// A blob or manifest that is retained and not stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingArtifact {
+    /// Its digest.
+    pub digest: Digest,
+    /// The calls that retain it.
     pub calls: Vec<(SessionId, CallId)>,
 }
 
@@ -152,20 +163,45 @@ pub(crate) fn verify(
 
     let (mut report, mut corrupt) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     corrupt.sort_unstable();
-    if !corrupt.is_empty() {
-        let calls = calls(store)?;
-        for index in corrupt {
-            let Item { kind, found: Shelved { digest, stat }, .. } = &items[index];
-            report.corrupt.push(CorruptArtifact {
-                digest: *digest,
-                is_manifest: *kind == Kind::Manifest,
-                bytes: stat.bytes,
-                quarantined: quarantine(store, &items[index])?,
-                calls: calls.get(digest).cloned().unwrap_or_default(),
-            });
+    let calls = calls(store)?;
+    for index in corrupt {
+        let Item { kind, found: Shelved { digest, stat }, .. } = &items[index];
+        report.corrupt.push(CorruptArtifact {
+            digest: *digest,
+            is_manifest: *kind == Kind::Manifest,
+            bytes: stat.bytes,
+            quarantined: quarantine(store, &items[index])?,
+            calls: calls.get(digest).cloned().unwrap_or_default(),
+        });
+    }
+    let listed: HashSet<Digest> = items.iter().map(|item| item.found.digest).collect();
+    report.missing = missing(store, &listed, calls)?;
+    Ok(report)
+}
+
+/// What is retained, was not `listed`, and is not there now either.
+fn missing(
+    store: &Inner,
+    listed: &HashSet<Digest>,
+    retained: HashMap<Digest, Vec<(SessionId, CallId)>>,
+) -> Result<Vec<MissingArtifact>, FileError> {
+    let layout = &store.layout;
+    let mut missing = Vec::new();
+    for (digest, calls) in retained {
+        if !listed.contains(&digest)
+            && layout.blobs.stat(&digest)?.is_none()
+            && layout.manifests.stat(&digest)?.is_none()
+        {
+            missing.push(MissingArtifact { digest, calls });
         }
     }
-    Ok(report)
+    if !missing.is_empty() {
+        // It may have been released and collected meanwhile.
+        let retained = calls(store)?;
+        missing.retain(|missing| retained.contains_key(&missing.digest));
+        missing.sort_by_key(|missing| missing.digest);
+    }
+    Ok(missing)
 }
 
 /// Does something with each of `all`, on several threads.

@@ -108,3 +108,26 @@ impl Ledger {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_are_golden() {
+        let name = "04".repeat(32);
+        let lines: String = [
+            Line::Known { name: name.clone(), bytes: 0 },
+            Line::Known { name: name.clone(), bytes: 300 },
+            Line::Forgotten { name },
+        ]
+        .iter()
+        .map(|line| String::from_utf8(record::encode(line)).unwrap())
+        .collect();
+        insta::assert_snapshot!(lines, @r#"
+        ad3f1678 {"type":"known","name":"0404040404040404040404040404040404040404040404040404040404040404","bytes":0}
+        f39a7618 {"type":"known","name":"0404040404040404040404040404040404040404040404040404040404040404","bytes":300}
+        da358cd9 {"type":"forgotten","name":"0404040404040404040404040404040404040404040404040404040404040404"}
+        "#);
+    }
+}

@@ -218,6 +218,12 @@ impl Machine {
                 let expected: BTreeSet<Digest> = state.put_aside.iter().map(|n| blob(*n)).collect();
                 assert_eq!(corrupt, expected);
                 assert!(report.unreadable.is_empty(), "{report:?}");
+                let missing: BTreeSet<Digest> = report.missing.iter().map(|m| m.digest).collect();
+                let kept = state.roots.values().flatten().map(|item| item.number());
+                let gone = kept.filter(|number| !state.is_stored(Item::Blob(*number)));
+                // What was put aside just now is named once.
+                let expected: BTreeSet<Digest> = gone.map(blob).collect();
+                assert_eq!(missing, &expected - &corrupt);
             }
         }
         if transition == Transition::Collect {

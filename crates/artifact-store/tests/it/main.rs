@@ -20,6 +20,7 @@ mod opening;
 mod oracle;
 mod reading;
 mod recovery;
+mod reports;
 mod retiring;
 mod scratch;
 mod verifying;

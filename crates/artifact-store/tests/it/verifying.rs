@@ -87,14 +87,19 @@ fn what_is_damaged_is_put_aside_and_comes_back_whole() {
         assert!(!scratch.path("blobs", &digest).exists());
         let opened = store.open_artifact(&ArtifactUri::bare(digest));
         assert!(matches!(opened, Err(OpenError::Corrupt { .. })), "{opened:?}");
-        assert_eq!(verify(&store).corrupt, []);
+        let report = verify(&store);
+        assert_eq!(report.corrupt, []);
+        let missing = &*report.missing;
+        assert!(matches!(missing, [missing] if missing.digest == digest), "{missing:?}");
+        assert_eq!(missing[0].calls, [(owner("s"), call("c"))]);
         drop(guard);
         collect(&store);
 
         let _guard = publish(&store, &[content]);
         let healed = store.open_artifact(&ArtifactUri::bare(digest)).unwrap();
         assert_eq!(healed.read(0..healed.bytes()).unwrap(), content);
-        assert_eq!(verify(&store).corrupt, []);
+        let report = verify(&store);
+        assert!(report.corrupt.is_empty() && report.missing.is_empty(), "{report:?}");
     }
     assert_eq!(store.stat().unwrap().quarantined, 3);
 }

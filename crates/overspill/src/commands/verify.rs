@@ -36,7 +36,8 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<u8> {
     let verified = verified.await;
     bar.finish_and_clear();
     let report = verified.context("verifying was interrupted")?.context("could not verify")?;
-    let good = report.corrupt.is_empty() && report.unreadable.is_empty();
+    let damage = [report.corrupt.len(), report.missing.len(), report.unreadable.len()];
+    let good = damage.iter().all(|count| *count == 0);
     if args.json {
         terminal::print_json(&as_json(&report))?;
     } else {
@@ -57,12 +58,19 @@ fn as_json(report: &VerifyReport) -> Value {
             "calls": found.calls.iter().map(call).collect::<Vec<_>>(),
         })
     });
+    let missing = report.missing.iter().map(|found| {
+        json!({
+            "sha256": found.digest,
+            "calls": found.calls.iter().map(call).collect::<Vec<_>>(),
+        })
+    });
     let unreadable = report.unreadable.iter().map(|error| format!("{error}: {}", error.detail()));
     json!({
         "artifacts": report.artifacts,
         "bytes": report.bytes,
         "repairedSidecars": report.repaired,
         "corrupt": corrupt.collect::<Vec<_>>(),
+        "missing": missing.collect::<Vec<_>>(),
         "unreadable": unreadable.collect::<Vec<_>>(),
     })
 }
@@ -73,34 +81,46 @@ const fn kind(found: &CorruptArtifact) -> &'static str {
 
 fn as_text(report: &VerifyReport) -> String {
     let mut text = format!("checked {} artifacts, {} bytes", report.artifacts, report.bytes);
-    text.push_str(&match (report.corrupt.len(), report.unreadable.len()) {
-        (0, 0) => ": all are whole\n".to_owned(),
-        (corrupt, 0) => format!(": {corrupt} corrupt\n"),
-        (corrupt, unreadable) => format!(": {corrupt} corrupt, {unreadable} unreadable\n"),
-    });
+    let damage = [
+        (report.corrupt.len(), "corrupt"),
+        (report.missing.len(), "missing"),
+        (report.unreadable.len(), "unreadable"),
+    ];
+    let damage = damage.iter().filter(|(count, _)| *count > 0);
+    let damage: Vec<String> = damage.map(|(count, what)| format!("{count} {what}")).collect();
+    text.push_str(": ");
+    text.push_str(&if damage.is_empty() { "all are whole".to_owned() } else { damage.join(", ") });
+    text.push('\n');
     if report.repaired > 0 {
         text.push_str(&format!("made {} indexes anew\n", report.repaired));
     }
     for found in &report.corrupt {
-        let mut calls: Vec<String> = (found.calls.iter().take(MAX_CALLS))
-            .map(|(session, call)| format!("{}/{call}", cell(session.as_str())))
-            .collect();
-        if found.calls.len() > MAX_CALLS {
-            calls.push(format!("{} more", found.calls.len() - MAX_CALLS));
-        }
-        let by = if calls.is_empty() { "no call".to_owned() } else { calls.join(", ") };
         text.push_str(&format!(
-            "corrupt {} {} ({} bytes), kept by {by}\n",
+            "corrupt {} {} ({} bytes), kept by {}\n",
             kind(found),
             found.digest,
-            found.bytes
+            found.bytes,
+            kept_by(&found.calls)
         ));
         if let Some(path) = &found.quarantined {
             text.push_str(&format!("  put aside: {path}\n"));
         }
     }
+    for found in &report.missing {
+        text.push_str(&format!("missing {}, kept by {}\n", found.digest, kept_by(&found.calls)));
+    }
     for error in &report.unreadable {
         text.push_str(&format!("unreadable: could not {error}: {}\n", error.detail()));
     }
     text
+}
+
+fn kept_by(calls: &[(SessionId, CallId)]) -> String {
+    let mut named: Vec<String> = (calls.iter().take(MAX_CALLS))
+        .map(|(session, call)| format!("{}/{call}", cell(session.as_str())))
+        .collect();
+    if calls.len() > MAX_CALLS {
+        named.push(format!("{} more", calls.len() - MAX_CALLS));
+    }
+    if named.is_empty() { "no call".to_owned() } else { named.join(", ") }
 }
