@@ -58,6 +58,9 @@ mod borrow;
 mod collect;
 mod error;
 mod expired;
+#[cfg(feature = "fault-injection")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod layout;
 mod lease;

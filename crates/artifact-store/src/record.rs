@@ -44,7 +44,8 @@ pub(crate) fn encode(record: &impl Serialize) -> Vec<u8> {
     line(&serde_json::to_vec(record).expect("records have string keys and no floats"))
 }
 
-fn line(payload: &[u8]) -> Vec<u8> {
+/// A line of which `payload` is the JSON.
+pub(crate) fn line(payload: &[u8]) -> Vec<u8> {
     let check = digest_of(payload).to_string();
     [&check.as_bytes()[..CHECK_DIGITS], b" ", payload, b"\n"].concat()
 }

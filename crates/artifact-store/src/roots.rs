@@ -341,6 +341,12 @@ fn read_file(file: &File) -> Result<Vec<u8>, RootError> {
     Ok(bytes)
 }
 
+/// Reads what may be a roots file, and writes it again.
+#[cfg(feature = "fault-injection")]
+pub(crate) fn rewrite(bytes: &[u8]) -> Option<Vec<u8>> {
+    owner::parse(bytes).ok()??.lines(|_| true)
+}
+
 /// Reads a locked file, which must be where its owner's belongs.
 fn parse(file: &File, name: &str) -> Result<Option<OwnerRoots>, RootError> {
     let roots = owner::parse(&read_file(file)?).map_err(|source| unreadable(file, source))?;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
+use artifacts::error::BackendError;
 use artifacts::{CollectError, FileError};
 use output_contract::Digest;
 use uuid::Uuid;
@@ -31,7 +32,7 @@ pub(crate) struct LeaseState {
 }
 
 #[derive(Debug)]
-struct Entry {
+pub(crate) struct Entry {
     digests: Vec<Digest>,
     released: bool,
 }
@@ -58,7 +59,7 @@ pub(crate) fn read_all(
 ) -> Result<Vec<LeaseState>, CollectError> {
     let mut states = Vec::new();
     for name in leases.names()? {
-        let unreadable = |source: Box<dyn std::error::Error + Send + Sync>| {
+        let unreadable = |source: BackendError| {
             let path = leases.path().join(&name);
             CollectError::Unreadable { what: "lease", path, source }
         };
@@ -88,13 +89,18 @@ fn is_dead(file: &File) -> Result<bool, FileError> {
     Ok(dead)
 }
 
-fn entries(file: &File) -> Result<BTreeMap<u64, Entry>, Box<dyn std::error::Error + Send + Sync>> {
+fn entries(file: &File) -> Result<BTreeMap<u64, Entry>, BackendError> {
     let bytes = file.read_up_to(MAX_LEASE_BYTES)?;
     if bytes.len() as u64 > MAX_LEASE_BYTES {
         return Err("it is too long".into());
     }
+    parse(&bytes)
+}
+
+/// Reads the bytes of a lease file.
+pub(crate) fn parse(bytes: &[u8]) -> Result<BTreeMap<u64, Entry>, BackendError> {
     let mut entries = BTreeMap::new();
-    for (index, line) in record::decode::<LeaseRecord>(&bytes)?.records.into_iter().enumerate() {
+    for (index, line) in record::decode::<LeaseRecord>(bytes)?.records.into_iter().enumerate() {
         match line {
             LeaseRecord::LeaseFile { version: 1 } if index == 0 => {}
             LeaseRecord::Take { guard, digests } if index > 0 => {
