@@ -32,6 +32,11 @@ fn fan_out(digest: &Digest) -> String {
     format!("{:02x}", digest.as_bytes()[0])
 }
 
+/// Whether a directory of some digest has this name.
+fn is_fan_out(name: &str) -> bool {
+    name.len() == 2 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 impl Shelf {
     pub(crate) fn new(base: Dir) -> Self {
         Self { base, synced: Mutex::default() }
@@ -111,6 +116,10 @@ impl Shelf {
     pub(crate) fn list(&self) -> Result<Vec<Shelved>, FileError> {
         let mut found = Vec::new();
         for name in self.base.names()? {
+            // Whatever else a person or a program put here is not ours.
+            if !is_fan_out(&name) {
+                continue;
+            }
             let Some(dir) = self.base.find_dir(&name)? else { continue };
             for file in dir.names()? {
                 let Ok(digest) = Digest::parse(&file) else { continue };

@@ -281,3 +281,18 @@ fn many_files_are_swept_in_batches() {
     assert_eq!((report.live, report.removed), (7, 143));
     drop(kept);
 }
+
+#[test]
+fn a_file_of_others_on_a_shelf_stops_nothing() {
+    let scratch = Scratch::new();
+    let store = scratch.open();
+    publish(&store, &[b"garbage"]).release();
+    for shelf in ["blobs", "manifests", "index"] {
+        fs_err::write(scratch.root().join(shelf).join("sha256/.DS_Store"), "theirs").unwrap();
+    }
+    assert_eq!(collect(&store).removed, 1);
+    assert_eq!(store.stat().unwrap().artifacts, 0);
+    let report = store.verify(std::num::NonZero::<usize>::MIN, &|_| ()).unwrap();
+    assert!(report.unreadable.is_empty(), "{report:?}");
+    assert!(scratch.root().join("blobs/sha256/.DS_Store").exists());
+}
