@@ -1,5 +1,6 @@
 //! What is kept: in numbers, for how long, and whether it is whole.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use serde_json::Value;
@@ -115,4 +116,42 @@ fn a_run_starts_a_collection_that_nobody_waits_for() {
     }
     let touched = lock.metadata().unwrap().modified().unwrap();
     assert!(touched > UNIX_EPOCH);
+}
+
+#[test]
+fn collections_at_any_time_take_nothing_from_runs() {
+    let sandbox = Sandbox::new();
+    let running = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        let collector = scope.spawn(|| {
+            let mut collections = 0;
+            while running.load(Ordering::Relaxed) {
+                let gc = sandbox.overspill(["gc", "--grace", "0s"]);
+                assert_eq!((gc.code, gc.stderr.as_str()), (Some(0), ""));
+                collections += 1;
+            }
+            collections
+        });
+        let runners: Vec<_> = (0..3)
+            .map(|runner| {
+                let sandbox = &sandbox;
+                scope.spawn(move || {
+                    let session = format!("s{runner}");
+                    for from in [1, runner, 7 * runner] {
+                        let script = format!("seq {from} 60000");
+                        let result = sandbox.run_json(&["--session", &session], &script);
+                        let uri = result["output"]["streams"][0]["artifact"].as_str().unwrap();
+                        let expected: String =
+                            (from..=60_000).map(|n| format!("{n}\n")).collect();
+                        assert_eq!(sandbox.read_all(uri), expected.as_bytes(), "{script}");
+                    }
+                })
+            })
+            .collect();
+        let ended: Vec<_> = runners.into_iter().map(|runner| runner.join()).collect();
+        running.store(false, Ordering::Relaxed);
+        assert!(collector.join().unwrap() > 0);
+        ended.into_iter().for_each(|ended| ended.unwrap());
+    });
+    assert_eq!(sandbox.overspill(["verify"]).code, Some(0));
 }
