@@ -141,8 +141,7 @@ fn collections_at_any_time_take_nothing_from_runs() {
                         let script = format!("seq {from} 60000");
                         let result = sandbox.run_json(&["--session", &session], &script);
                         let uri = result["output"]["streams"][0]["artifact"].as_str().unwrap();
-                        let expected: String =
-                            (from..=60_000).map(|n| format!("{n}\n")).collect();
+                        let expected: String = (from..=60_000).map(|n| format!("{n}\n")).collect();
                         assert_eq!(sandbox.read_all(uri), expected.as_bytes(), "{script}");
                     }
                 })

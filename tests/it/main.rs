@@ -6,6 +6,7 @@ mod bytes;
 mod completions;
 mod corpus;
 mod crash;
+mod disks;
 mod examples;
 mod hints;
 mod hostile;
