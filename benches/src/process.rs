@@ -31,15 +31,26 @@ pub(crate) fn run(command: &mut Command) -> Result<Cost> {
     Ok(Cost { wall, cpu: user + system, system })
 }
 
-/// Runs a command and watches its resident memory; the peak in KiB.
-pub(crate) fn peak_kib(command: &mut Command) -> Result<u64> {
+/// Resident memory at its peak, in KiB.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Peak {
+    /// All of it.
+    pub(crate) all: u64,
+    /// The pages of files among it: of the program and its libraries, which all
+    /// processes that run them share.
+    pub(crate) shared: u64,
+}
+
+/// Runs a command and watches its resident memory.
+pub(crate) fn peak(command: &mut Command) -> Result<Peak> {
     let mut child = start_child(command)?;
     let path = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
+    let mut peak = Peak::default();
     loop {
-        // It only ever grows, so that the last look before the exit is the one that counts.
+        // They only ever grow, so that the last look before the exit is the one that counts.
         if let Ok(status) = fs_err::read_to_string(&path) {
-            peak = field(&status, "VmHWM:").unwrap_or(0).max(peak);
+            peak.all = field(&status, "VmHWM:").unwrap_or(0).max(peak.all);
+            peak.shared = field(&status, "RssFile:").unwrap_or(0).max(peak.shared);
         }
         if let Some(status) = child.try_wait()? {
             ensure!(status.success(), "{command:?}: {status}");

@@ -17,10 +17,11 @@ pub(crate) fn run(memory: &Scratch, disk: &Scratch, runs: usize) -> Result<()> {
     let fast = memory.home("fast", "fast")?;
     let empty = memory.home("empty", "fast")?;
     let durable = disk.home("durable", "durable")?;
-    let mut sides: [Sample; 7] = Default::default();
+    let mut sides: [Sample; 8] = Default::default();
     for run in 0..=runs {
         let walls = [
             bash(&["-c", "true"])?,
+            wall(quiet(&mut Command::new("true")))?,
             ours(&fast, &["--version"])?,
             ours(&fast, &["config"])?,
             ours(&empty, &["ls"])?,
@@ -32,12 +33,15 @@ pub(crate) fn run(memory: &Scratch, disk: &Scratch, runs: usize) -> Result<()> {
             sides.iter_mut().zip(walls).for_each(|(side, wall)| side.push(wall));
         }
     }
-    let [bash, version, config, home, fast, durable, sync] = sides.each_ref().map(Sample::median);
+    let [bash, command, version, config, home, fast, durable, sync] =
+        sides.each_ref().map(Sample::median);
     println!("  bash -c true                      {bash:>8.3} ms");
+    println!("  the program true by itself        {command:>8.3} ms");
     println!("  process start (--version)         {version:>8.3} ms");
     println!("  + runtime, configuration          {:>8.3} ms", config - version);
     println!("  + store, logs, recovery           {:>8.3} ms", home - config);
-    println!("  + spawn, capture, publish, save   {:>8.3} ms", fast - home);
+    println!("  + running true                    {command:>8.3} ms");
+    println!("  + capture, publish, save          {:>8.3} ms", fast - home - command);
     println!("  = run -- true, fast               {fast:>8.3} ms");
     println!("  + syncs                           {:>8.3} ms", durable - fast);
     println!("  = run -- true, durable            {durable:>8.3} ms");

@@ -48,11 +48,11 @@ pub(super) fn memory(scratch: &Scratch, runs: usize) -> Result<()> {
     for _ in 0..runs {
         let home = scratch.home("home", "fast")?;
         records.populate(&home.dir)?;
-        large.push(process::peak_kib(&mut gc(&home)?)? as f64);
+        large.push(process::peak(&mut gc(&home)?)?.all as f64);
         half_is_left(&home)?;
         let home = scratch.home("empty", "fast")?;
         populated::empty(&home.dir)?;
-        small.push(process::peak_kib(&mut gc(&home)?)? as f64);
+        small.push(process::peak(&mut gc(&home)?)?.all as f64);
     }
     fs_err::remove_dir_all(scratch.path("records"))?;
     println!("  {:.1} MiB, empty {:.1} MiB", large.median() / 1024.0, small.median() / 1024.0);
