@@ -17,8 +17,9 @@
 //!
 //! The command is reaped after all that, never before: as long as it is a
 //! zombie its process id cannot be given to another, so a signal to its group
-//! always meets the right one. The host must therefore neither ignore SIGCHLD
-//! nor reap children that it did not start; otherwise the exit is unknown.
+//! always meets the right one. The host must therefore not reap children that it
+//! did not start; otherwise the exit is unknown. An exit is noticed by SIGCHLD;
+//! where the host takes that signal away, half a second later at most.
 //!
 //! A process that leaves its group (`setsid`, job control) escapes the signals.
 //! Whether a group still has living members is known on Linux only, with
@@ -111,7 +112,8 @@ pub enum Cause {
 /// it cannot keep, and the command's exit is not lost.
 ///
 /// Dropping the future kills the group at once; the command is reaped in the
-/// background. It needs a tokio runtime with I/O and time enabled.
+/// background. It needs a tokio runtime with I/O and time enabled,
+/// which is blocked while the system starts the command.
 ///
 /// # Errors
 /// [`SpawnError`] where the command could not be started.

@@ -31,9 +31,6 @@ pub(crate) async fn run(args: RunArgs) -> anyhow::Result<u8> {
     let cancel = CancellationToken::new();
     let process = process(&args);
     let cancelled_by = cancel_on_signals(&cancel, &process.cancel_signal)?;
-    // A parent may have left SIGCHLD ignored, and then no exit status could be
-    // had; listening for it undoes that.
-    let _children = signal(SignalKind::child()).context("could not listen for signals")?;
     let Opened { config, store, journal, root, home } = Opened::open().await?;
     let tool_hints = args.hints == HintsArg::Tool;
     let spilling = Spilling::new(&config.spill, &root, &store, &hints(tool_hints))?;

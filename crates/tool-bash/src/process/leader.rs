@@ -1,13 +1,13 @@
 //! The leader of a process group: the command that was started.
 //!
-//! Responsible for its life: a thread of its own waits for its exit *without*
-//! reaping it; only the [`Leader`] does that, or that thread once the `Leader`
-//! is gone. So as long as there is a `Leader`, its process id, which is the
-//! group's, is nobody else's. A `Leader` that is dropped before
-//! [`Leader::reap`] kills the group.
+//! Responsible for its life: whoever waits for its exit looks at each SIGCHLD
+//! whether it is a zombie, *without* reaping it; only [`Leader::reap`] does that.
+//! So as long as there is a [`Leader`], its process id, which is the group's, is
+//! nobody else's. A `Leader` that is dropped before that kills the group, and
+//! leaves the reaping to a thread.
 
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
-use std::sync::mpsc;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use output_contract::Exit;
 use process_wrap::std::{CommandWrap, ProcessSession};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use tokio::sync::watch;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{sleep, timeout};
 
 use super::error::SpawnError;
@@ -28,13 +28,16 @@ const DEATH_WAIT: Duration = Duration::from_secs(5);
 /// First and longest pause between two looks at the group.
 const LOOK_PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(64));
 
+/// How often to look whether it has exited where no signal says so: the host may
+/// have put a handler of its own in place of ours.
+const MISSED_SIGNAL: Duration = Duration::from_millis(500);
+
 /// A process that was started and is not reaped.
 #[derive(Debug)]
 pub(super) struct Leader {
     group: Pid,
-    exit: watch::Receiver<Option<Waited>>,
-    /// `None` once it is reaped.
-    keeper: Option<Keeper>,
+    waited: OnceLock<Waited>,
+    reaped: bool,
 }
 
 /// What waiting found.
@@ -44,17 +47,6 @@ enum Waited {
     Exited(Exit),
     /// It is not ours to wait for: someone else reaped it.
     Lost,
-}
-
-/// The thread that waits. Where this is dropped, it reaps.
-#[derive(Debug)]
-struct Keeper(mpsc::Sender<Fact>);
-
-/// What the thread is told of the process.
-#[derive(Debug)]
-enum Fact {
-    Started(Pid),
-    Reaped,
 }
 
 /// A process and its pipes.
@@ -71,13 +63,13 @@ impl Leader {
     /// Starts the process. It blocks until the process runs or cannot: for as
     /// long as the system takes to `fork` and `exec`.
     pub(super) fn start(spec: &ProcessSpec) -> Result<Started, SpawnError> {
-        let (exit, exited) = watch::channel(None);
-        let (facts, known) = mpsc::channel();
-        // First, so that nothing runs that nobody waits for.
-        thread::Builder::new()
-            .name("process-keeper".to_owned())
-            .spawn(move || keep(&exit, &known))
-            .map_err(|source| SpawnError::Other { program: spec.program.clone(), source })?;
+        // Before anything runs: a parent may have left SIGCHLD ignored, and then
+        // there would be no exit status.
+        let listening = signal(SignalKind::child());
+        drop(listening.map_err(|source| {
+            let program = spec.program.clone();
+            SpawnError::Other { program, source }
+        })?);
         // A session of its own, and so a group of its own: without a terminal, a
         // program that asks for a password on /dev/tty fails at once instead of
         // being stopped for good.
@@ -88,8 +80,7 @@ impl Leader {
         };
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let group = group.expect("a process has a positive id that fits pid_t");
-        let _ = facts.send(Fact::Started(group));
-        let leader = Self { group, exit: exited, keeper: Some(Keeper(facts)) };
+        let leader = Self { group, waited: OnceLock::new(), reaped: false };
         let stdin = child.stdin().take();
         let stdout = child.stdout().take().expect("the command asks for a pipe");
         let stderr = child.stderr().take().expect("the command asks for a pipe");
@@ -98,8 +89,35 @@ impl Leader {
 
     /// Waits until it has exited, or is not ours.
     pub(super) async fn exited(&self) {
-        // The sender lives until the thread has reaped.
-        let _ = self.exit.clone().wait_for(Option::is_some).await;
+        // Listening begins before looking, so that no exit falls in between.
+        let mut children = signal(SignalKind::child()).ok();
+        while self.look().is_none() {
+            let told = async {
+                match &mut children {
+                    Some(children) => children.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
+            let _ = timeout(MISSED_SIGNAL, told).await;
+        }
+    }
+
+    /// What became of it, where it has exited. The zombie stays.
+    fn look(&self) -> Option<Waited> {
+        if let Some(waited) = self.waited.get() {
+            return Some(*waited);
+        }
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        let waited = match waitid(WaitId::Pid(self.group), options) {
+            Ok(None) | Err(Errno::INTR) => return None,
+            Ok(Some(status)) => {
+                let code = status.exit_status().map(Exit::Code);
+                let exit = code.or_else(|| status.terminating_signal().map(Exit::Signal));
+                exit.map_or(Waited::Lost, Waited::Exited)
+            }
+            Err(_) => Waited::Lost,
+        };
+        Some(*self.waited.get_or_init(|| waited))
     }
 
     /// Asks the whole group to end, gives it time, and kills it. Says who of
@@ -135,7 +153,7 @@ impl Leader {
     }
 
     fn signal(&self, signal: Signal) {
-        if !matches!(*self.exit.borrow(), Some(Waited::Lost)) {
+        if !matches!(self.look(), Some(Waited::Lost)) {
             // Nobody left, or nobody whom we may signal: nothing to do.
             let _ = kill_process_group(self.group, signal);
         }
@@ -144,51 +162,27 @@ impl Leader {
     /// Reaps it, and leaves what is left of its group alone. `None` where it
     /// cannot be had: it does not die, or someone else reaped it.
     pub(super) fn reap(mut self) -> Option<Exit> {
-        let waited = *self.exit.borrow();
-        if let Some(Waited::Exited(exit)) = waited
-            && let Some(Keeper(keeper)) = self.keeper.take()
-        {
-            reap(self.group);
-            let _ = keeper.send(Fact::Reaped);
-            return Some(exit);
-        }
-        None
+        let Some(Waited::Exited(exit)) = self.look() else { return None };
+        reap(self.group);
+        self.reaped = true;
+        Some(exit)
     }
 }
 
 impl Drop for Leader {
     fn drop(&mut self) {
-        if self.keeper.is_some() {
-            self.signal(Signal::KILL);
+        if self.reaped || matches!(self.look(), Some(Waited::Lost)) {
+            return;
         }
+        self.signal(Signal::KILL);
+        // It dies at once unless the kernel is busy with it. Without a thread
+        // the zombie stays until this process ends.
+        let group = self.group;
+        let _ = thread::Builder::new().name("reaper".to_owned()).spawn(move || reap(group));
     }
 }
 
-/// The life of a keeper thread.
-fn keep(exit: &watch::Sender<Option<Waited>>, known: &mpsc::Receiver<Fact>) {
-    let Ok(Fact::Started(pid)) = known.recv() else { return };
-    exit.send_replace(Some(wait(pid)));
-    if known.recv().is_err() {
-        reap(pid);
-    }
-}
-
-/// Takes away a zombie.
+/// Takes a zombie away, once it is one.
 fn reap(pid: Pid) {
     while let Err(Errno::INTR) = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED) {}
-}
-
-/// Waits for the exit and leaves the zombie.
-fn wait(pid: Pid) -> Waited {
-    loop {
-        match waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
-            Ok(Some(status)) => {
-                let code = status.exit_status().map(Exit::Code);
-                let exit = code.or_else(|| status.terminating_signal().map(Exit::Signal));
-                return exit.map_or(Waited::Lost, Waited::Exited);
-            }
-            Err(Errno::INTR) => {}
-            Ok(None) | Err(_) => return Waited::Lost,
-        }
-    }
 }

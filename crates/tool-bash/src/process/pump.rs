@@ -26,10 +26,13 @@ use super::{OutputObserver, OutputStream};
 const BUFFER_BYTES: usize = 256 * 1024;
 /// The least room that a read gets, in bytes.
 const MIN_READ_BYTES: usize = 64 * 1024;
-/// How much the pipe should hold, in bytes: what an unprivileged process may
-/// ask for.
+/// How much the pipe of a command that writes much should hold, in bytes: what
+/// an unprivileged process may ask for.
 #[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 1024 * 1024;
+/// What a command has written by then, in bytes: as much as a pipe holds that
+/// nobody has asked for more. Making and freeing a large one takes 0.1 ms.
+const MUCH_BYTES: u64 = 64 * 1024;
 
 /// Where the run is, as far as reading is concerned.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +52,8 @@ pub(super) struct Pump {
     observer: Option<Arc<dyn OutputObserver>>,
     phase: watch::Receiver<Phase>,
     buffer: BytesMut,
+    /// What the pipe has given, in bytes.
+    carried: u64,
 }
 
 /// Whether the pipe has ended.
@@ -66,11 +71,8 @@ impl Pump {
         observer: Option<Arc<dyn OutputObserver>>,
         phase: watch::Receiver<Phase>,
     ) -> io::Result<Self> {
-        // Refused where the user has too much in pipes; it works as it is.
-        #[cfg(target_os = "linux")]
-        let _ = rustix::pipe::fcntl_setpipe_size(&pipe, PIPE_BYTES);
         let pipe = Receiver::from_owned_fd(pipe)?;
-        Ok(Self { pipe, channel, from, observer, phase, buffer: BytesMut::new() })
+        Ok(Self { pipe, channel, from, observer, phase, buffer: BytesMut::new(), carried: 0 })
     }
 
     /// Carries everything. Returns whether the pipe was still held open when
@@ -172,11 +174,21 @@ impl Pump {
         }
     }
 
+    fn widen(&self) {
+        // Refused where the user has too much in pipes; it works as it is.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::pipe::fcntl_setpipe_size(&self.pipe, PIPE_BYTES);
+    }
+
     /// Sends on what a read of `count` bytes has put into the buffer.
     async fn forward(&mut self, count: usize) -> Pipe {
         if count == 0 {
             return Pipe::Ended;
         }
+        if self.carried < MUCH_BYTES && self.carried + count as u64 >= MUCH_BYTES {
+            self.widen();
+        }
+        self.carried += count as u64;
         let bytes = self.buffer.split().freeze();
         if let Some(observer) = &self.observer {
             observer.output(self.from, &bytes);
