@@ -26,7 +26,7 @@
 //! - Calls and their arguments, thinking, signatures, server tools with their
 //!   results, and everything else are never touched.
 //! - Claude Code writes each result twice. The copy, `toolUseResult`, is
-//!   replaced by the same text, whatever form it had.
+//!   replaced by the same text, whatever form it had. Pi's `details` go.
 //!
 //! How a call ended is known from `is_error` (Anthropic: absent means success).
 //! OpenAI has no such flag. There the ending is taken from an outcome or an exit

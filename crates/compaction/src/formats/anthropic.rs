@@ -78,11 +78,14 @@ fn ended(fields: &Fields<'_>, flag: &str) -> Ended {
     Ended { status: Some(status), ..Ended::default() }
 }
 
+/// Pi keeps more of an output in `details`, which goes with it.
 fn pi_result(source: &[u8], json: Json<'_>, fields: &Fields<'_>) -> Message {
+    let mut output = Output::read(source, fields.all("content"), Form::Content(TEXT), false);
+    output.details = fields.all("details").map(|details| details.span(source)).collect();
     let answer = Answer {
         call: fields.string("toolCallId").map(Into::into),
         ended: ended(fields, "isError"),
-        output: Output::read(source, fields.all("content"), Form::Content(TEXT), false),
+        output,
     };
     let mut message = Message::of(Role::Tool, json.span(source), Said::Answer(answer));
     message.parts[0].payload = fields.get("content").map_or(0, payload);

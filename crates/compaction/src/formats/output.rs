@@ -31,6 +31,8 @@ pub(super) struct Output {
     fields: Vec<Span>,
     /// Copies of it elsewhere in the record.
     pub(super) copies: Vec<Span>,
+    /// What else the record has of it, which becomes `null`.
+    pub(super) details: Vec<Span>,
     /// The texts of the value that counts, in order.
     texts: Vec<Text>,
     form: Form,
@@ -77,6 +79,7 @@ impl Output {
         let mut found = Self {
             fields: values.iter().map(|value| value.span(source)).collect(),
             copies: Vec::new(),
+            details: Vec::new(),
             texts: Vec::new(),
             form,
             has_others: false,
@@ -203,6 +206,7 @@ impl Output {
             }
         }
         edits.extend(self.copies.iter().map(|&span| Edit { span, text: line.clone() }));
+        edits.extend(self.details.iter().map(|&span| Edit { span, text: "null".to_owned() }));
         edits
     }
 }

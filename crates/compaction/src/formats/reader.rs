@@ -9,6 +9,9 @@ use super::message::{Message, Role, Said};
 use super::records::{Container, Records};
 use super::{Format, Shape, anthropic, openai};
 
+/// Where Claude Code has the other copy of a result.
+const COPIES: [&str; 2] = ["toolUseResult", "tool_use_result"];
+
 /// One message of the active history.
 #[derive(Debug)]
 pub(super) struct Entry {
@@ -154,10 +157,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Claude Code writes a result twice: into the message, and for its own use
-    /// into `toolUseResult`.
+    /// into `toolUseResult`, or `tool_use_result` where it streams.
     fn copies(&self, fields: &Fields<'_>, message: &mut Message) {
-        let copies: Vec<Span> =
-            fields.all("toolUseResult").map(|copy| copy.span(self.source)).collect();
+        let copies: Vec<Json<'_>> = COPIES.iter().flat_map(|name| fields.all(name)).collect();
         if copies.is_empty() {
             return;
         }
@@ -170,12 +172,12 @@ impl<'a> Reader<'a> {
             })
             .collect();
         let interrupted =
-            fields.object("toolUseResult").is_some_and(|copy| copy.is_true("interrupted"));
+            copies.iter().any(|copy| copy.fields().is_some_and(|copy| copy.is_true("interrupted")));
         if let ([answer], true) = (answers.as_mut_slice(), interrupted) {
             answer.ended.status = Some(output_contract::Status::Interrupted);
         }
         for answer in answers {
-            answer.output.copies.clone_from(&copies);
+            answer.output.copies = copies.iter().map(|copy| copy.span(self.source)).collect();
         }
     }
 
@@ -237,7 +239,7 @@ impl<'a> Reader<'a> {
     fn wrapped(&mut self, json: Json<'a>, fields: &Fields<'a>) -> bool {
         let lists: &[&str] = match self.format {
             Format::Anthropic => &["messages"],
-            Format::OpenAi => &["input", "messages", "history", "data"],
+            Format::OpenAi => &["input", "messages", "items", "history", "data"],
         };
         let mut found = false;
         for name in lists {
@@ -282,7 +284,7 @@ impl<'a> Reader<'a> {
         }
         let Some(elements) = value.elements() else { return false };
         let objects = elements.iter().filter(|element| element.is_object());
-        // `data`, `history` and `output` may be anything.
+        // `data`, `history`, `items` and `output` may be anything.
         let mut messages = objects.clone().filter(|element| self.message(**element).is_some());
         if messages.next().is_none()
             && !(elements.is_empty() && matches!(name, "messages" | "input"))

@@ -21,6 +21,7 @@ pub(super) const RECORDED: &[(&str, Format, Shape, &[u8])] = &[
         Shape::Messages,
         include_bytes!("fixtures/anthropic-request.json"),
     ),
+    ("pi", Format::Anthropic, Shape::Pi, include_bytes!("fixtures/pi.jsonl")),
     ("codex", Format::OpenAi, Shape::Codex, include_bytes!("fixtures/codex.jsonl")),
     ("responses", Format::OpenAi, Shape::Responses, include_bytes!("fixtures/responses.json")),
     ("chat", Format::OpenAi, Shape::Chat, include_bytes!("fixtures/chat.json")),
