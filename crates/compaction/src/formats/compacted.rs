@@ -2,7 +2,7 @@
 
 use super::document::{Document, MessageAt};
 use super::error::FormatError;
-use super::json::{Fields, Span, quote};
+use super::json::{Fields, Json, Span, quote};
 use super::message::Role;
 use super::records::Container;
 use super::{Shape, anthropic, openai};
@@ -148,9 +148,13 @@ impl Document {
             }
             Shape::Pi => {
                 let time = neighbour.map_or_else(String::new, |message| self.time(message.record));
+                let fields =
+                    neighbour.and_then(|message| message.record.json(&self.source).fields());
+                let id = place(fields.as_ref(), "id", "parentId", is_kept);
+                let id = id.map_or_else(String::new, |id| format!(r#""id":{id},"parentId":null,"#));
+                let kind = anthropic::TEXT;
                 format!(
-                    r#"{{"type":"message",{time}"message":{{"role":"user","content":[{{"type":"{}","text":{text}}}]}}}}"#,
-                    anthropic::TEXT
+                    r#"{{"type":"message",{id}{time}"message":{{"role":"user","content":[{{"type":"{kind}","text":{text}}}]}}}}"#
                 )
             }
             Shape::ClaudeCode => {
@@ -169,9 +173,20 @@ impl Document {
     }
 }
 
-/// A line of Claude Code. It takes the place of the line that the first kept one
-/// names as its parent, so that the chain of lines is whole; where nothing is
-/// kept, that of the last one.
+/// The identifier of a summary, as it is spelled. It is the one that the first
+/// kept line names as its parent, so that the chain of lines is whole; where
+/// nothing is kept, that of the last line.
+fn place<'a>(
+    neighbour: Option<&Fields<'a>>,
+    id: &str,
+    parent: &str,
+    is_kept: bool,
+) -> Option<&'a str> {
+    let value = neighbour?.get(if is_kept { parent } else { id })?;
+    value.is_string().then_some(value.text())
+}
+
+/// A line of Claude Code.
 fn claude_code(text: &str, neighbour: Option<&Fields<'_>>, is_kept: bool) -> String {
     const COPIED: [&str; 8] =
         ["isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "agentId", "slug"];
@@ -185,10 +200,10 @@ fn claude_code(text: &str, neighbour: Option<&Fields<'_>>, is_kept: bool) -> Str
     line += &format!(
         r#""type":"user","message":{{"role":"user","content":{text}}},"isCompactSummary":true"#
     );
-    let uuid = get(if is_kept { "parentUuid" } else { "uuid" }).filter(|uuid| uuid.is_string());
-    for (name, value) in [("uuid", uuid), ("timestamp", get("timestamp"))] {
+    let uuid = place(neighbour, "uuid", "parentUuid", is_kept);
+    for (name, value) in [("uuid", uuid), ("timestamp", get("timestamp").map(Json::text))] {
         if let Some(value) = value {
-            line += &format!(r#","{name}":{}"#, value.text());
+            line += &format!(r#","{name}":{value}"#);
         }
     }
     line + "}"
