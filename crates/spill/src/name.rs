@@ -22,7 +22,7 @@ const UNNAMED: &str = "text";
 /// use spill::encode_name;
 ///
 /// assert_eq!(encode_name("web_fetch.txt"), "web_fetch.txt");
-/// assert_eq!(encode_name("../~/etc/passwd"), "_.._etc_passwd");
+/// assert_eq!(encode_name("../~/etc/passwd"), "__etc_passwd");
 /// assert_eq!(encode_name("日本語 1.html"), "日本語_1.html");
 /// assert_eq!(encode_name(""), "text");
 /// ```
