@@ -6,4 +6,5 @@ mod apply;
 mod example;
 mod listener;
 mod log;
+mod pipeline;
 mod previews;
