@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod bytes;
+mod compact;
 mod completions;
 mod corpus;
 mod crash;
@@ -13,7 +14,9 @@ mod hostile;
 mod keeping;
 mod process_life;
 mod reads;
+mod references;
 mod rendering;
+mod replays;
 mod runtime;
 mod sandbox;
 mod schemas;
