@@ -31,7 +31,7 @@ pub(crate) fn run(scratch: &Scratch, runs: usize) -> Result<()> {
     let store = LocalStore::open(&scratch.path("store"), options)?;
     let items = history(&store)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let pruned = |items: &[HistoryItem]| {
+    let pruned = |items: &[Arc<HistoryItem>]| {
         let store = Arc::new(AsyncStore::new(store.clone()));
         let retainer = StoreRetainer::new(store, "bench".parse()?);
         let (options, cancel) = (PruneOptions::default(), CancellationToken::new());
@@ -65,7 +65,7 @@ pub(crate) fn run(scratch: &Scratch, runs: usize) -> Result<()> {
 }
 
 /// Calls and their results, each of an output of its own.
-fn history(store: &LocalStore) -> Result<Vec<HistoryItem>> {
+fn history(store: &LocalStore) -> Result<Vec<Arc<HistoryItem>>> {
     let results = ITEMS / 2;
     let bytes = (OUTPUTS_MIB * MIB) as usize / results;
     let mut lines = Lines::default();
@@ -88,7 +88,7 @@ fn history(store: &LocalStore) -> Result<Vec<HistoryItem>> {
         guard.release();
         capture.remove()?;
         for (record, shown) in records.into_iter().zip(shown) {
-            items.extend(call(items.len(), record, shown)?);
+            items.extend(call(items.len(), record, shown)?.map(Arc::new));
         }
     }
     ensure!(items.len() == ITEMS, "{} items", items.len());

@@ -2,6 +2,7 @@
 //! an agent has for it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use output_contract::ArtifactUri;
 use output_retention::Ended;
@@ -17,6 +18,7 @@ use crate::arguments::Arguments;
 ///   [continue](Self::continues) it.
 /// - [`view`](Self::view) is asked a few times of each item. It borrows what
 ///   it can and does no I/O.
+/// - Cloning should be cheap; `Arc<T>` is an item where `T` is.
 /// - Items are never changed. What is pruned is a new item, made by
 ///   [`with_output`](Self::with_output).
 pub trait Item: Clone + Send + Sync {
@@ -37,6 +39,26 @@ pub trait Item: Clone + Send + Sync {
     /// are of one message. A kept suffix never begins here.
     fn continues(&self) -> bool {
         false
+    }
+}
+
+/// A history of shared items: a pruned copy shares what was not touched, and
+/// takes no more memory than what was.
+impl<T: Item> Item for Arc<T> {
+    fn view(&self) -> ItemView<'_> {
+        (**self).view()
+    }
+
+    fn bytes(&self) -> usize {
+        (**self).bytes()
+    }
+
+    fn with_output(&self, output: NewOutput<'_>) -> Self {
+        Self::new((**self).with_output(output))
+    }
+
+    fn continues(&self) -> bool {
+        (**self).continues()
     }
 }
 

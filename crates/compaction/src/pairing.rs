@@ -24,6 +24,28 @@ struct Open {
     results: VecDeque<usize>,
 }
 
+/// The ids of which something has no partner yet, and no others: however long a
+/// history is, few calls are open at once.
+#[derive(Default)]
+struct OpenIds<'a>(HashMap<Option<&'a str>, Open>);
+
+impl<'a> OpenIds<'a> {
+    /// The partner of what is of this id, where it is there already.
+    fn meet(
+        &mut self,
+        id: Option<&'a str>,
+        index: usize,
+        as_what: impl Fn(&mut Open, usize) -> Option<usize>,
+    ) -> Option<usize> {
+        let open = self.0.entry(id).or_default();
+        let partner = as_what(open, index);
+        if open.calls.is_empty() && open.results.is_empty() {
+            self.0.remove(&id);
+        }
+        partner
+    }
+}
+
 impl Open {
     fn call(&mut self, index: usize) -> Option<usize> {
         let partner = self.results.pop_front();
@@ -45,11 +67,11 @@ impl Open {
 impl Pairs {
     pub(crate) fn of<I: Item>(items: &[I]) -> Self {
         let mut partners = vec![None; items.len()];
-        let mut open: HashMap<Option<&str>, Open> = HashMap::new();
+        let mut open = OpenIds::default();
         for (index, item) in items.iter().enumerate() {
             let partner = match item.view() {
-                ItemView::Call(call) => open.entry(call.id).or_default().call(index),
-                ItemView::Result(result) => open.entry(result.call).or_default().result(index),
+                ItemView::Call(call) => open.meet(call.id, index, Open::call),
+                ItemView::Result(result) => open.meet(result.call, index, Open::result),
                 ItemView::User | ItemView::Summary | ItemView::Other => None,
             };
             if let Some(partner) = partner {
