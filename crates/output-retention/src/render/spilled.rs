@@ -93,7 +93,7 @@ impl<'a> SpilledView<'a> {
             + "\n\n(Omitted  bytes. Full formatted result stored at: . )".len()
             + self.ending_lines().len();
         let around = |omitted: usize| words + 2 * digits(omitted) + reference_bytes;
-        let greatest = (self.max_bytes + MAX_UNUSED_BYTES).checked_sub(around(1))?;
+        let greatest = self.max_bytes.saturating_add(MAX_UNUSED_BYTES).checked_sub(around(1))?;
         let greatest = greatest.min(self.text.len().checked_sub(1)?);
         (0..=greatest).rev().map(|budget| Ends::of(self.text, budget)).find(|ends| {
             let omitted = ends.omitted(self.text);
