@@ -42,3 +42,31 @@ fn own_loop_pages_back_every_byte() {
     assert!(text.contains("\n[Last 4 of 50000 lines]\n49997\n49998\n49999\n50000\n"), "{text}");
     assert!(text.contains("\n288894 bytes read back in 25 pages"), "{text}");
 }
+
+#[test]
+fn keep_and_page_reads_a_page_and_says_what_expired() {
+    let text = run("artifact-store", "keep_and_page").text();
+    let (shown, expired) = text.split_at(text.find("artifact ").unwrap());
+    assert_eq!(
+        shown, "288894 bytes, 50000 lines\n41001\n41002\n41003\nkept: 1\nremoved: 1\n",
+        "{text}"
+    );
+    assert!(expired.contains("an output of call call-1 of session session"), "{expired}");
+}
+
+#[test]
+fn verify_and_heal_serves_no_damage() {
+    let text = run("artifact-store", "verify_and_heal").text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "stored: 1 whole, 0 corrupt, 0 missing");
+    assert!(lines[1].ends_with(" is corrupt in bytes 0..18"), "{text}");
+    assert_eq!(
+        lines[2..],
+        [
+            "verified: 0 whole, 1 corrupt, 0 missing, kept by call-1 of session",
+            "verified again: 0 whole, 0 corrupt, 1 missing, kept by call-1 of session",
+            "published again: 1 whole, 0 corrupt, 0 missing",
+            "read: every byte counts",
+        ]
+    );
+}
