@@ -198,6 +198,26 @@ export type SavedEvent = { "type": "session_started",
   item: HistoryItem,
   /** When. */
   at: Timestamp,
+} | { "type": "session_forked",
+  /** The other session. */
+  from: SessionId,
+  /** The position in the other's log: what begins before it is inherited. */
+  at: number,
+  /** When. */
+  time: Timestamp,
+} | { "type": "reverted",
+  /** The position in this log: what begins before it is the history. */
+  to: number,
+  /** When. */
+  time: Timestamp,
+} | { "type": "compacted",
+  /** The summary. */
+  summary: string,
+  /** The position in this log from which on the history stays as it is,
+   * after the summary. */
+  retainedFrom: number,
+  /** When. */
+  time: Timestamp,
 };
 
 /** A session: the owner of calls and of what they retain. 1 to 256 bytes
