@@ -49,7 +49,8 @@ pub struct Compacted {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unchanged {
-    /// There is nothing before the suffix that is kept, or only a summary.
+    /// There is nothing before the suffix that is kept, or only a summary and
+    /// instructions.
     #[error("nothing to compact: all of the history is kept")]
     NothingToCompact,
     /// The pruned copy too exceeds the context of the summariser's model.
@@ -111,7 +112,7 @@ impl<I: Item> Compactor<I> {
         let start = active_start(history);
         let active = &history[start..];
         let kept = suffix_start(active, &Pairs::of(active), self.options.keep_turns);
-        if active[..kept].iter().all(is_summary) {
+        if active[..kept].iter().all(|item| is_summary(item) || is_instructions(item)) {
             return Err(Unchanged::NothingToCompact);
         }
 
@@ -132,8 +133,9 @@ impl<I: Item> Compactor<I> {
         };
 
         let before: Size = active.iter().map(Item::bytes).sum();
-        let suffix = active[kept..].iter().map(Item::bytes);
-        let after: Size = suffix.chain([summary.len()]).sum();
+        let instructions = active[..kept].iter().filter(|item| is_instructions(*item));
+        let stays = instructions.chain(&active[kept..]).map(Item::bytes);
+        let after: Size = stays.chain([summary.len()]).sum();
         if after.bytes >= before.bytes {
             return Err(Unchanged::NoProgress { before, after });
         }
@@ -168,6 +170,10 @@ impl<I: Item> Compactor<I> {
 
 fn is_summary<I: Item>(item: &I) -> bool {
     matches!(item.view(), ItemView::Summary)
+}
+
+fn is_instructions<I: Item>(item: &I) -> bool {
+    matches!(item.view(), ItemView::Instructions)
 }
 
 /// What a summariser said that does not end the compaction.

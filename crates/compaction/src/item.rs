@@ -65,6 +65,9 @@ impl<T: Item> Item for Arc<T> {
 /// What an item is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ItemView<'a> {
+    /// Instructions that the history begins with, and that stay before a
+    /// summary: a system message, where it is one of the messages.
+    Instructions,
     /// Something the user said: a turn begins here. A message that only
     /// carries results is none.
     User,

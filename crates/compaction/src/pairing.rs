@@ -72,7 +72,9 @@ impl Pairs {
             let partner = match item.view() {
                 ItemView::Call(call) => open.meet(call.id, index, Open::call),
                 ItemView::Result(result) => open.meet(result.call, index, Open::result),
-                ItemView::User | ItemView::Summary | ItemView::Other => None,
+                ItemView::Instructions | ItemView::User | ItemView::Summary | ItemView::Other => {
+                    None
+                }
             };
             if let Some(partner) = partner {
                 partners[index] = Some(partner);

@@ -54,7 +54,7 @@ fn pending_start<I: Item>(active: &[I], pairs: &Pairs) -> usize {
         match item.view() {
             ItemView::Call(_) if pairs.partner(index).is_none() => start = index,
             ItemView::Call(_) | ItemView::Result(_) => {}
-            ItemView::User | ItemView::Summary | ItemView::Other => break,
+            ItemView::Instructions | ItemView::User | ItemView::Summary | ItemView::Other => break,
         }
     }
     start

@@ -3,7 +3,6 @@
 use super::document::{Document, MessageAt};
 use super::error::FormatError;
 use super::json::{Fields, Json, Span, quote};
-use super::message::Role;
 use super::records::Container;
 use super::{Shape, anthropic, openai};
 
@@ -41,7 +40,7 @@ impl Document {
     fn in_list(&self, list: Span, summary: &str, kept: usize) -> Vec<u8> {
         let elements: Vec<&MessageAt> =
             self.messages.iter().take_while(|message| list.contains(message.record)).collect();
-        let instructions = self.instructions().min(elements.len());
+        let instructions = self.instructions.min(elements.len());
         let kept = kept.max(instructions);
         let message = self.summary(summary, kept);
         let comma = elements.first().map_or(&b","[..], |first| self.comma(first.record));
@@ -80,9 +79,8 @@ impl Document {
             Some(at) if at > 0 && self.source[at - 1] == b'\r' => b"\r\n",
             _ => b"\n",
         };
-        let instructions = if self.shape.is_log() { 0 } else { self.instructions() };
-        let kept = kept.max(instructions);
-        let mut written = match instructions.checked_sub(1) {
+        let kept = kept.max(self.instructions);
+        let mut written = match self.instructions.checked_sub(1) {
             Some(last) => [&self.source[..self.messages[last].record.end], line_end].concat(),
             None => self.source[..self.first].to_vec(),
         };
@@ -107,11 +105,6 @@ impl Document {
             Some(b',') => &rest[..before + 1 + blank(&rest[before + 1..])],
             _ => b",",
         }
-    }
-
-    /// How many messages at the beginning are instructions.
-    fn instructions(&self) -> usize {
-        self.messages.iter().take_while(|message| message.role == Role::System).count()
     }
 
     /// What Codex kept at an earlier compaction is in one record with others:

@@ -6,7 +6,7 @@ use super::damage::Damage;
 use super::error::FormatError;
 use super::item::FileItem;
 use super::json::Span;
-use super::message::Role;
+use super::message::{Role, Said};
 use super::output::Edit;
 use super::reader::{self, Entry, Found};
 use super::records::{Container, Records, records};
@@ -26,6 +26,8 @@ pub struct Document {
     /// Where the first message begins.
     pub(super) first: usize,
     pub(super) messages: Vec<MessageAt>,
+    /// How many of them are instructions that stay before a summary.
+    pub(super) instructions: usize,
     items: Vec<FileItem>,
     damage: Vec<Damage>,
 }
@@ -39,7 +41,6 @@ pub(super) struct MessageAt {
     pub(super) record: Span,
     /// Whether other messages are in the same record.
     pub(super) shares_record: bool,
-    pub(super) role: Role,
 }
 
 impl Document {
@@ -100,9 +101,18 @@ impl Document {
             shape,
             lists,
             histories,
+            instructions: 0,
         };
         let mut before = Before::default();
-        for entry in entries {
+        for (at, mut entry) in entries.into_iter().enumerate() {
+            // Those of a log are its program's to write again.
+            let is_first = at == document.instructions && !shape.is_log();
+            if is_first && entry.message.role == Role::System {
+                document.instructions += 1;
+                for part in &mut entry.message.parts {
+                    part.said = Said::Instructions;
+                }
+            }
             let continues = before.is_continued_by(&entry);
             document.push(entry, continues);
         }
@@ -112,7 +122,7 @@ impl Document {
     fn push(&mut self, entry: Entry, continues: bool) {
         let Entry { span, record, message, shares_record, .. } = entry;
         let at = self.messages.len();
-        self.messages.push(MessageAt { span, record, shares_record, role: message.role });
+        self.messages.push(MessageAt { span, record, shares_record });
         let inside: usize = message.parts.iter().map(|part| part.span.len()).sum();
         let mut around = span.len() - inside;
         let mut continues = continues;

@@ -29,8 +29,8 @@ struct FilePart {
     /// How much of its message beside its parts counts with it, in bytes.
     around: usize,
     continues: bool,
-    /// The only text of an output, decoded, where that takes more than a look.
-    line: OnceLock<Option<Box<str>>>,
+    /// The only text of an output, decoded, where it has escapes and is short.
+    line: OnceLock<Box<str>>,
 }
 
 #[derive(Debug)]
@@ -71,6 +71,7 @@ impl FilePart {
 
     fn view(&self) -> ItemView<'_> {
         match &self.part.said {
+            Said::Instructions => ItemView::Instructions,
             Said::User => ItemView::User,
             Said::Summary => ItemView::Summary,
             Said::Other => ItemView::Other,
@@ -97,11 +98,12 @@ impl FilePart {
 
     fn line(&self) -> Option<&str> {
         let Said::Answer(answer) = &self.part.said else { return None };
+        if let Some(decoded) = self.line.get() {
+            return Some(decoded);
+        }
         match answer.output.line(&self.source)? {
             Cow::Borrowed(plain) => Some(plain),
-            Cow::Owned(decoded) => {
-                self.line.get_or_init(|| Some(decoded.into_boxed_str())).as_deref()
-            }
+            Cow::Owned(decoded) => Some(self.line.get_or_init(|| decoded.into())),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Images, documents and sound inside of messages: base64, which is no text.
 
 use super::json::{Fields, Json};
+use super::output::is_text;
 
 /// Shorter data is not worth telling from text.
 const SHORT: usize = 64;
@@ -16,13 +17,16 @@ pub(super) fn payload(json: Json<'_>) -> usize {
 /// Where each provider puts the data: Anthropic in `source.data`, Responses in
 /// `image_url` and `file_data`, Chat one object deeper, others in `data`.
 fn of_block(block: &Fields<'_>) -> usize {
-    if block.string("type").is_none_or(|kind| kind == "text" || kind == "tool_use") {
+    let kind = block.string("type");
+    if kind.as_deref().is_none_or(|kind| is_text(Some(kind)) || kind == "tool_use") {
         return 0;
     }
     let mut bytes = 0;
     for name in ["source", "image_url", "file", "input_audio"] {
         let Some(value) = block.get(name) else { continue };
         match value.fields() {
+            // A document may be plain text.
+            Some(inner) if is_text(inner.string("type").as_deref()) => {}
             Some(inner) => {
                 bytes += ["data", "file_data", "url"]
                     .iter()
@@ -62,6 +66,8 @@ mod tests {
         check(format!(r#"{{"type":"image","data":"{data}","mimeType":"image/png"}}"#), 400);
         check(format!(r#"{{"type":"text","data":"{data}"}}"#), 0);
         check(format!(r#"{{"type":"input_image","image_url":"https://{data}"}}"#), 0);
+        check(format!(r#"{{"type":"input_text","data":"{data}"}}"#), 0);
+        check(format!(r#"{{"type":"document","source":{{"type":"text","data":"{data}"}}}}"#), 0);
         check("7".to_owned(), 0);
     }
 }

@@ -48,6 +48,8 @@ pub(super) struct Part {
 
 #[derive(Debug)]
 pub(super) enum Said {
+    /// Instructions before all else, which stay there.
+    Instructions,
     User,
     Summary,
     Call(Call),

@@ -2,8 +2,8 @@
 //! a pruned copy.
 //!
 //! A reference takes the place of the texts and of nothing else: images,
-//! documents and blocks that nobody here knows stay in their place, and so does
-//! every other field of the block that carries it, such as `cache_control`. A
+//! documents and blocks that nobody here knows stay in their place, and so do
+//! the other fields of the block that carries it, such as `cache_control`. A
 //! string stays a string, and a list stays a list. Where all of an output is to
 //! go, the other blocks go too.
 
@@ -249,7 +249,8 @@ fn part<'a>(stream: Option<&'static str>, text: Cow<'a, str>) -> InlinePart<'a> 
     InlinePart { label: stream.map(Cow::Borrowed), body: Body::Text(text) }
 }
 
-fn is_text(kind: Option<&str>) -> bool {
+/// Whether blocks of this type are text.
+pub(super) fn is_text(kind: Option<&str>) -> bool {
     matches!(kind, Some("text" | "input_text" | "output_text"))
 }
 

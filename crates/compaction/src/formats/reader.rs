@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(message) = self.message(json) {
             self.push(json, span, message);
-        } else if self.wrapped(json, &fields) {
+        } else if self.wrapped(&fields) {
             self.found.histories += 1;
         } else if matches!(container, Container::List(_)) {
             self.unknown(json, span);
@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An object around a history: a request, a response, a record of both.
-    fn wrapped(&mut self, json: Json<'a>, fields: &Fields<'a>) -> bool {
+    fn wrapped(&mut self, fields: &Fields<'a>) -> bool {
         let lists: &[&str] = match self.format {
             Format::Anthropic => &["messages"],
             Format::OpenAi => &["input", "messages", "items", "history", "data"],
@@ -249,7 +249,7 @@ impl<'a> Reader<'a> {
         }
         for name in ["body", "request"] {
             if !found && let Some(inner) = fields.get(name).filter(|inner| inner.is_object()) {
-                found = inner.fields().is_some_and(|fields| self.wrapped(inner, &fields));
+                found = inner.fields().is_some_and(|fields| self.wrapped(&fields));
             }
         }
         if self.format == Format::OpenAi {
@@ -263,9 +263,8 @@ impl<'a> Reader<'a> {
         }
         if let Some(response) = fields.get("response").filter(|inner| inner.is_object()) {
             found |= self.single(response)
-                || response.fields().is_some_and(|fields| self.wrapped(response, &fields));
+                || response.fields().is_some_and(|fields| self.wrapped(&fields));
         }
-        debug_assert!(json.is_object());
         found
     }
 

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::sample::World;
 
-/// An agent's own type: `u` the user, `S` a summary, a digit a call of that id
+/// An agent's own type: `I` instructions, `u` the user, `S` a summary, a digit a call of that id
 /// and, after `=`, its result, `+` before an item that continues its message;
 /// anything else is anything else.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +28,7 @@ impl Item for Word {
             }),
             None if word == "u" => ItemView::User,
             None if word == "S" => ItemView::Summary,
+            None if word == "I" => ItemView::Instructions,
             None if word.starts_with(|c: char| c.is_ascii_digit()) => ItemView::Call(CallView {
                 id: Some(word),
                 tool: "bash",
@@ -60,7 +61,13 @@ async fn check(keep_turns: usize, history: &str) {
     let options = CompactOptions { keep_turns, ..CompactOptions::default() };
     let compactor = Compactor::new(summarizer, World::new().retainer, options);
     match compactor.compact(&items, &CancellationToken::new()).await {
-        Ok(compacted) => assert_eq!(Some(compacted.retained_from), expect, "{history}"),
+        Ok(compacted) => {
+            assert_eq!(Some(compacted.retained_from), expect, "{history}");
+            let instructions = items.iter().take_while(|word| word.0 == "I").count();
+            let stays = instructions + items.len() - compacted.retained_from;
+            let summary = "s".len() as u64;
+            assert_eq!(compacted.report.after.bytes, 100 * stays as u64 + summary, "{history}");
+        }
         Err(Unchanged::NothingToCompact) => assert_eq!(expect, None, "{history}"),
         Err(other) => panic!("{history}: {other:?}"),
     }
@@ -77,6 +84,14 @@ async fn turns_are_kept_whole() {
     check(1, "S u a").await;
     check(9, "u a u b").await;
     check(1, "a b").await;
+}
+
+#[tokio::test]
+async fn instructions_stay_before_the_summary() {
+    check(1, "I u a | u b").await;
+    check(1, "I I u 1 =1 | u").await;
+    check(0, "I u a |").await;
+    check(1, "I u a").await;
 }
 
 #[tokio::test]

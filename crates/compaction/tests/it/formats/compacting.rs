@@ -1,6 +1,6 @@
 //! The new history: a summary and what is kept.
 
-use compaction::formats::{Document, Format, FormatError, Shape};
+use compaction::formats::{Document, FileItem, Format, FormatError, Shape};
 use compaction::{Item as _, ItemView};
 use serde_json::Value;
 
@@ -13,8 +13,8 @@ const SUMMARY: &str = "They \"fixed\" the till.\n\u{2028}";
 fn what_is_kept_is_kept_byte_for_byte() {
     for &(name, format, shape, source) in RECORDED {
         let document = parse(format, source);
-        let is_other = |item: &&compaction::formats::FileItem| item.view() == ItemView::Other;
-        let instructions = document.items().iter().take_while(is_other).count();
+        let is_first = |item: &&FileItem| item.view() == ItemView::Instructions;
+        let instructions = document.items().iter().take_while(is_first).count();
         for from in instructions..=document.items().len() {
             if document.items().get(from).is_some_and(compaction::Item::continues) {
                 continue;

@@ -83,6 +83,7 @@ fn listed(document: &Document) -> String {
     for item in document.items() {
         let joint = if item.continues() { "+ " } else { "" };
         let what = match item.view() {
+            ItemView::Instructions => "instructions".to_owned(),
             ItemView::User => "user".to_owned(),
             ItemView::Summary => "summary".to_owned(),
             ItemView::Other => "other".to_owned(),
