@@ -16,7 +16,6 @@
 //! use std::sync::Arc;
 //! use compaction::*;
 //! use tokio_util::sync::CancellationToken;
-//!
 //! #[derive(Debug, Clone, PartialEq)]
 //! enum Entry {
 //!     User(String),
