@@ -1,6 +1,7 @@
 //! What is kept: in numbers, for how long, and whether it is whole.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use serde_json::Value;
@@ -132,22 +133,22 @@ fn collections_at_any_time_take_nothing_from_runs() {
             }
             collections
         });
-        let runners: Vec<_> = (0..3)
+        let runners: Vec<_> = (1..3)
             .map(|runner| {
                 let sandbox = &sandbox;
                 scope.spawn(move || {
                     let session = format!("s{runner}");
-                    for from in [1, runner, 7 * runner] {
-                        let script = format!("seq {from} 60000");
+                    for from in [1, 7 * runner] {
+                        let script = format!("seq {from} 20000");
                         let result = sandbox.run_json(&["--session", &session], &script);
                         let uri = result["output"]["streams"][0]["artifact"].as_str().unwrap();
-                        let expected: String = (from..=60_000).map(|n| format!("{n}\n")).collect();
+                        let expected: String = (from..=20_000).map(|n| format!("{n}\n")).collect();
                         assert_eq!(sandbox.read_all(uri), expected.as_bytes(), "{script}");
                     }
                 })
             })
             .collect();
-        let ended: Vec<_> = runners.into_iter().map(|runner| runner.join()).collect();
+        let ended: Vec<_> = runners.into_iter().map(ScopedJoinHandle::join).collect();
         running.store(false, Ordering::Relaxed);
         assert!(collector.join().unwrap() > 0);
         ended.into_iter().for_each(|ended| ended.unwrap());

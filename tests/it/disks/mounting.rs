@@ -20,7 +20,7 @@ pub(super) fn may_mount(name: &str) -> bool {
         let probe = Command::new("unshare").args([flags, "sh", "-c", &probe]).output();
         probe.is_ok_and(|output| output.status.success())
     };
-    let Some(flags) = ["-rm", "-m"].into_iter().find(|flags| allowed(&flags)) else {
+    let Some(flags) = ["-rm", "-m"].into_iter().find(allowed) else {
         println!("skipped: mounting is forbidden here");
         return false;
     };
