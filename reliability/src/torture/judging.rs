@@ -100,6 +100,7 @@ fn losses(
     }
     let report = store.verify(NonZero::<usize>::MIN, &|_| ())?;
     verdict.losses.extend(report.corrupt.iter().map(|corrupt| format!("{corrupt:?}")));
+    verdict.losses.extend(report.missing.iter().map(|missing| format!("{missing:?}")));
     verdict.losses.extend(report.unreadable.iter().map(ToString::to_string));
     Ok(())
 }
