@@ -203,7 +203,7 @@ pub(crate) fn remove_temporaries(
     past: impl Fn(Duration) -> bool,
 ) -> Result<(), FileError> {
     for name in root.names()? {
-        let temporary = [DESCRIPTION, EXPIRED]
+        let temporary = [DESCRIPTION, LEDGER, EXPIRED]
             .iter()
             .any(|file| name.strip_prefix(file).is_some_and(|rest| rest.starts_with('.')));
         if temporary && root.stat(&name)?.is_some_and(|stat| stat.is_file && past(stat.changed)) {

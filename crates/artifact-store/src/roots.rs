@@ -90,7 +90,7 @@ impl Roots {
             None if parse(&file.0, &name).is_err() => {
                 // Damaged, and nothing that it said matters any more. Whoever
                 // waits for the lock will see that the name is gone.
-                self.ledger.forget(&name)?;
+                self.ledger.forget(&name, self.durability)?;
                 self.dir.unlink(&name)?;
                 return if self.durability.waits() { Ok(self.dir.sync()?) } else { Ok(()) };
             }
@@ -124,7 +124,7 @@ impl Roots {
             }
             // Not before: a file that a loss of power takes together with all
             // that it retained would seem to be lost.
-            if is_new { self.ledger.add(&name) } else { Ok(()) }
+            if is_new { self.ledger.know(&name, 0, Durability::Fast) } else { Ok(()) }
         };
         if let Err(error) = finish() {
             // It may or may not be on the medium; it must not seem to be.
@@ -228,7 +228,7 @@ impl Roots {
         if lost.ledger {
             return Ok(());
         }
-        self.ledger.rewrite(|| {
+        self.ledger.rewrite(self.durability, || {
             let mut known = Vec::new();
             for name in self.names()? {
                 if let Some(stat) = self.dir.stat(&name)? {
@@ -281,7 +281,7 @@ impl Roots {
             return Ok(());
         }
         let Some(lines) = roots.and_then(|roots| roots.lines(keep)) else {
-            self.ledger.forget(name)?;
+            self.ledger.forget(name, self.durability)?;
             self.dir.unlink(name)?;
             return Ok(());
         };
@@ -302,6 +302,8 @@ impl Roots {
             if self.durability.waits() {
                 file.sync()?;
             }
+            // Before: a file that is shorter than is known would seem damaged.
+            self.ledger.know(name, lines.len() as u64, self.durability)?;
             self.dir.rename(temporary, &self.dir, name)?;
             if self.durability.waits() {
                 self.dir.sync()?;

@@ -17,9 +17,10 @@
 
 use std::collections::BTreeMap;
 
-use artifacts::FileError;
+use artifacts::{Durability, FileError};
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::lock::Locked;
 use crate::record;
@@ -51,19 +52,26 @@ impl Ledger {
         self.root.path().join(LEDGER)
     }
 
-    /// Notes that the roots file `name` was made.
-    pub(super) fn add(&self, name: &str) -> Result<(), FileError> {
-        self.append(&Line::Known { name: name.to_owned(), bytes: 0 })
+    /// Notes that the roots file `name` was made, or is about to have no more
+    /// than `bytes` bytes.
+    pub(super) fn know(
+        &self,
+        name: &str,
+        bytes: u64,
+        durability: Durability,
+    ) -> Result<(), FileError> {
+        self.append(&Line::Known { name: name.to_owned(), bytes }, durability)
     }
 
-    /// Notes that the roots file `name` is being removed.
-    pub(super) fn forget(&self, name: &str) -> Result<(), FileError> {
-        self.append(&Line::Forgotten { name: name.to_owned() })
+    /// Notes that the roots file `name` is about to be removed.
+    pub(super) fn forget(&self, name: &str, durability: Durability) -> Result<(), FileError> {
+        self.append(&Line::Forgotten { name: name.to_owned() }, durability)
     }
 
-    fn append(&self, line: &Line) -> Result<(), FileError> {
+    fn append(&self, line: &Line, durability: Durability) -> Result<(), FileError> {
         let file = self.locked()?;
-        record::append(&file.0, &record::encode(line))
+        record::append(&file.0, &record::encode(line))?;
+        if durability.waits() { file.0.sync() } else { Ok(()) }
     }
 
     /// The roots files that there must be, with their least size in bytes;
@@ -85,6 +93,7 @@ impl Ledger {
     /// Replaces all lines by what `known` finds while nobody else appends.
     pub(super) fn rewrite(
         &self,
+        durability: Durability,
         known: impl FnOnce() -> Result<Vec<(String, u64)>, FileError>,
     ) -> Result<(), FileError> {
         let file = self.locked()?;
@@ -93,15 +102,33 @@ impl Ledger {
         if file.0.read_up_to(MAX_LEDGER_BYTES)? == lines {
             return Ok(());
         }
-        file.0.cut_back(0);
-        file.0.append(&lines)
+        let temporary = format!("{LEDGER}.{}", Uuid::new_v4());
+        let Some(new) = self.root.create_new(&temporary)? else { return Ok(()) };
+        let replaced = (|| {
+            new.append(&lines)?;
+            if durability.waits() {
+                new.sync()?;
+            }
+            self.root.rename(&temporary, &self.root, LEDGER)?;
+            if durability.waits() { self.root.sync() } else { Ok(()) }
+        })();
+        if replaced.is_err() {
+            self.root.unlink(&temporary)?;
+        }
+        replaced
     }
 
     fn locked(&self) -> Result<Locked, FileError> {
         loop {
             if let Some(file) = self.root.open_append(LEDGER)? {
                 file.lock(LockMode::Exclusive)?;
-                return Ok(Locked(file));
+                let (file, there) = (Locked(file), self.root.stat(LEDGER)?);
+                // A collector may have replaced it.
+                let id = file.0.stat()?.id;
+                if there.is_some_and(|there| there.id == id) {
+                    return Ok(file);
+                }
+                continue;
             }
             // Someone else may be making it at the same time.
             self.root.create_new(LEDGER)?;

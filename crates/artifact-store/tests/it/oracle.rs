@@ -80,6 +80,10 @@ pub(crate) fn recover(store: &LocalStore) -> Result<(), Box<dyn std::error::Erro
 pub(crate) const NOW: CollectOptions =
     CollectOptions { grace: Duration::ZERO, dry_run: false, force: false };
 
+/// A collection for which everything is young.
+pub(crate) const HOUR: CollectOptions =
+    CollectOptions { grace: Duration::from_secs(3600), dry_run: false, force: false };
+
 /// Recovers and collects, after which exactly what the roots name is there, and
 /// nothing else of any kind.
 pub(crate) fn settles(root: &Utf8Path, store: &LocalStore) -> Found {

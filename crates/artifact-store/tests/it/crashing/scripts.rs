@@ -10,7 +10,7 @@ use camino::Utf8Path;
 use testkit::DiskLie;
 
 use super::{Fact, World};
-use crate::oracle::{NOW, recover};
+use crate::oracle::{HOUR, NOW, recover};
 use crate::scratch::{call, meta, open_at, owner, publish, publish_named};
 
 /// Just large enough for a sidecar.
@@ -127,6 +127,14 @@ pub(super) fn collecting() -> World {
     release(&mut world, &store, "a", Some("1"));
     release(&mut world, &store, "c", None);
     store.collect(&NOW).unwrap();
+    // Now the sizes of all roots files are known. One shrinks, one goes, and
+    // most of what is stored never had a root.
+    let more = publish(&store, &[b"three\n"]);
+    retain(&mut world, &more, "a", "3");
+    drop(more);
+    publish(&store, &[b"1", b"2", b"3", b"4", b"5"]);
+    store.collect(&HOUR).unwrap();
+    release(&mut world, &store, "a", Some("3"));
     release(&mut world, &store, "b", Some("1"));
     store.collect(&NOW).unwrap();
     world
