@@ -11,6 +11,16 @@ const COLUMNS: usize = 100;
 /// as browsers do.
 const PRESCAN_BYTES: usize = 1024;
 
+/// Most elements that are open at once in a page that is rendered. The time that
+/// rendering takes grows with the depth, and no honest page comes near it.
+const MAX_NESTING: usize = 256;
+/// Elements that need no end tag, so that their start says nothing of depth.
+const NO_END_TAG: &[&str] = &[
+    "area", "base", "body", "br", "col", "colgroup", "dd", "dt", "embed", "head", "hr", "html",
+    "img", "input", "li", "link", "meta", "optgroup", "option", "p", "param", "path", "rp", "rt",
+    "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
+];
+
 /// Why a response has no text.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -19,6 +29,8 @@ pub(crate) enum DocumentError {
     NotText { media_type: String },
     #[error("the response says no media type and is no text")]
     NotEvenUtf8,
+    #[error("the page nests more than {MAX_NESTING} elements, which are not rendered as text")]
+    TooDeep,
     #[error("the page cannot be rendered as text")]
     Html(#[source] html2text::Error),
 }
@@ -36,6 +48,9 @@ pub(crate) fn text_of(content_type: Option<&str>, body: &[u8]) -> Result<String,
     match media_type.kind() {
         Kind::Html => {
             let html = decode(body, media_type.charset, true);
+            if nesting(&html) > MAX_NESTING {
+                return Err(DocumentError::TooDeep);
+            }
             config::plain()
                 .no_link_wrapping()
                 .allow_width_overflow()
@@ -109,6 +124,28 @@ fn is_label(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':')
 }
 
+/// About how many elements are open at once, at most: by tags alone, whatever
+/// they are in.
+fn nesting(html: &str) -> usize {
+    let (mut open, mut most) = (0usize, 0);
+    for (at, _) in html.match_indices('<') {
+        let tag = &html[at + 1..];
+        let (tag, ends) = match tag.strip_prefix('/') {
+            Some(tag) => (tag, true),
+            None => (tag, false),
+        };
+        let name = tag.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic())
+            || NO_END_TAG.iter().any(|other| name.eq_ignore_ascii_case(other))
+        {
+            continue;
+        }
+        open = if ends { open.saturating_sub(1) } else { open + 1 };
+        most = most.max(open);
+    }
+    most
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,9 +196,20 @@ mod tests {
     }
 
     #[test]
-    fn deep_and_broken_pages_are_rendered() {
-        for page in ["<div>".repeat(20_000), "<table><tr><td>".repeat(50), "<p".repeat(1000)] {
-            let page = format!("{page}the end");
+    fn a_page_that_would_take_for_ever_is_refused() {
+        let deep = "<div>".repeat(MAX_NESTING + 1);
+        for page in [deep.clone(), deep.replace("div", "B"), "<x-y a=b>".repeat(300)] {
+            let error = text_of(Some("text/html"), page.as_bytes()).unwrap_err();
+            assert!(matches!(error, DocumentError::TooDeep), "{error}");
+        }
+        let nested = format!("{0}{1}the end{2}", "<div>".repeat(60), "<b>", "</b></div>");
+        for page in [
+            nested,
+            // Many, and none in another.
+            "<div><b>x</b></div><p>y<br><li>z".repeat(500),
+            "<p".repeat(1000),
+            "1 < 2 <3 <- 4 </ ".repeat(500),
+        ] {
             assert!(text_of(Some("text/html"), page.as_bytes()).is_ok());
         }
     }
