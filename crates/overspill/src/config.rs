@@ -99,6 +99,10 @@ pub struct Spill {
     /// The directory of the backend `local`; without it, `spill` in the home.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<Utf8PathBuf>,
+    /// Where the backend `object` is, such as `s3://bucket/prefix`.
+    #[cfg(feature = "object")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
     /// Most bytes of a result that are shown inline. Without it nothing is
     /// registered, and only `[tool_output]` bounds what is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,6 +118,9 @@ pub enum SpillBackend {
     Local,
     /// The store, as an artifact.
     Artifact,
+    /// An object store, at the configured `url`.
+    #[cfg(feature = "object")]
+    Object,
 }
 
 /// `head` or `head-tail`.

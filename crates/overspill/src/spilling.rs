@@ -9,6 +9,8 @@ use output_retention::Hints;
 use spill::SpillStore;
 use spill_artifact::ArtifactSpill;
 use spill_local::LocalSpill;
+#[cfg(feature = "object")]
+use spill_object::ObjectSpill;
 use spill_policy::{MaxInlineBytes, SpillPlugin};
 use tool_api::{Plugin, PluginError, Registrar};
 
@@ -45,6 +47,12 @@ impl Spilling {
                 Arc::new(LocalSpill::new(root).context("[spill] root")?)
             }
             SpillBackend::Artifact => Arc::new(ArtifactSpill::new(Arc::clone(store), hints, now)),
+            #[cfg(feature = "object")]
+            SpillBackend::Object => {
+                let url = config.url.as_deref();
+                let url = url.context("[spill] url is not set; the backend object needs it")?;
+                Arc::new(ObjectSpill::open(url, environment()).context("[spill] url")?)
+            }
         };
         Ok(Self(Some(Configured { store, cap })))
     }
@@ -57,6 +65,13 @@ pub(crate) fn hints(tool: bool) -> Hints {
     } else {
         Hints::Cli { program: PROGRAM.to_owned() }
     }
+}
+
+/// The variables that are text.
+#[cfg(feature = "object")]
+fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 impl Plugin for Spilling {
