@@ -153,7 +153,7 @@ impl StateMachineTest for Machine {
     }
 
     fn apply(machine: Self, state: &State, transition: Transition) -> Self {
-        machine.step(state, transition)
+        machine.step(state, &transition)
     }
 
     fn check_invariants(machine: &Self, state: &State) {
@@ -162,8 +162,8 @@ impl StateMachineTest for Machine {
 }
 
 impl Machine {
-    fn step(mut self, state: &State, transition: Transition) -> Self {
-        match transition {
+    fn step(mut self, state: &State, transition: &Transition) -> Self {
+        match *transition {
             Transition::Publish(item) => {
                 let store = self.store();
                 let guard = match item {
@@ -226,7 +226,7 @@ impl Machine {
                 assert_eq!(missing, &expected - &corrupt);
             }
         }
-        if transition == Transition::Collect {
+        if *transition == Transition::Collect {
             let stored = &on_shelf(&self.scratch.root(), "blobs")
                 | &on_shelf(&self.scratch.root(), "manifests");
             let expected: BTreeSet<Digest> =

@@ -181,7 +181,8 @@ impl ReferenceStateMachine for Reference {
                 state.guards.remove(*guard);
             }
             Transition::Release { owner, call } => {
-                state.roots.retain(|(o, c), _| o != owner || call.is_some_and(|call| call != *c))
+                let stays = |o, c| o != *owner || call.is_some_and(|call| call != c);
+                state.roots.retain(|(o, c), _| stays(*o, *c));
             }
             Transition::Retire => {
                 let mut roots = std::mem::take(&mut state.roots);
