@@ -83,8 +83,9 @@ async fn a_file_is_named_by_its_path() {
 fn stores_are_set_up_by_url_and_environment() {
     let azure = ("AZURE_STORAGE_ACCOUNT_NAME".to_owned(), "me".to_owned());
     assert!(ObjectSpill::open("az://box/spill", [azure]).is_ok());
-    let s3 = ("AWS_SECRET_ACCESS_KEY".to_owned(), "the secret".to_owned());
-    let store = ObjectSpill::open("s3://bucket/spill", [s3]).unwrap();
+    let s3 = [("AWS_ACCESS_KEY_ID", "me"), ("AWS_SECRET_ACCESS_KEY", "the secret")];
+    let s3 = s3.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let store = ObjectSpill::open("s3://bucket/spill", s3).unwrap();
     assert!(!format!("{store:?}").contains("the secret"));
     assert!(ObjectSpill::open("gs://bucket/spill", []).is_ok());
     for (url, wanted) in [("az://box/spill", "account"), ("https://example.org/", "not enabled")] {
