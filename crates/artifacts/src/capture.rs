@@ -26,7 +26,7 @@ mod root;
 mod sealed;
 mod writer;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use camino::Utf8Path;
 
@@ -54,6 +54,8 @@ pub struct Capture {
     lock: Arc<CaptureLock>,
     meta: Option<CaptureMeta>,
     durability: Durability,
+    /// The names of what was made in it.
+    files: Mutex<Vec<String>>,
 }
 
 impl Capture {
@@ -97,6 +99,7 @@ impl Capture {
             return Err(CaptureError::Name { name: name.to_owned() });
         }
         let file = self.dir.create_new(name, 0o600)?;
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_owned());
         let path = self.dir.path().join(name);
         let fs = self.dir.fs().clone();
         Ok(CaptureWriter::new(file, path, fs, self.durability, Arc::clone(&self.lock)))
@@ -107,7 +110,8 @@ impl Capture {
     /// # Errors
     /// [`CaptureError::File`]; what is left is found by recovery or collection.
     pub fn remove(self) -> Result<(), CaptureError> {
-        self.root.remove_capture(self.dir, &self.lock)
+        let files = self.files.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.root.remove_capture(&self.dir, &self.lock, &files)
     }
 }
 

@@ -92,7 +92,7 @@ impl DeadCapture {
     /// # Errors
     /// [`CaptureError::File`]; what is left is found by a later recovery.
     pub fn remove(self) -> Result<(), CaptureError> {
-        self.root.remove_capture(self.dir, &self.lock)
+        self.root.remove_capture(&self.dir, &self.lock, &[])
     }
 }
 

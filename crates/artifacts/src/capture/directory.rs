@@ -102,7 +102,13 @@ impl Directory {
                 rustix::fs::mkdirat(&self.fd, name, mode)
             })
             .map_err(|errno| self.fail("create", name, errno))?;
-        // Not by a handle: the umask may have left nothing to open it with.
+        // Few umasks take something from the owner, and then the directory may
+        // not even be possible to open.
+        if let Ok(dir) = self.open_dir(name)
+            && stat_of(&self.fs, &dir.fd, &dir.path).is_ok_and(|stat| has_mode(&stat, 0o700))
+        {
+            return Ok(dir);
+        }
         self.fs
             .run(self.target(OperationKind::SetMode, name), || {
                 rustix::fs::chmodat(&self.fd, name, mode, AtFlags::empty())
@@ -121,8 +127,13 @@ impl Directory {
                 rustix::fs::openat(&self.fd, name, flags, Mode::from_raw_mode(mode))
             })
             .map_err(|errno| self.fail("create", name, errno))?;
-        set_mode(&self.fs, &fd, &self.path.join(name), mode)
-            .map_err(|errno| self.fail("set the mode of", name, errno))?;
+        let path = self.path.join(name);
+        let stat = stat_of(&self.fs, &fd, &path).map_err(|e| self.fail("look at", name, e))?;
+        // Few umasks take something from the owner.
+        if !has_mode(&stat, mode) {
+            set_mode(&self.fs, &fd, &path, mode)
+                .map_err(|errno| self.fail("set the mode of", name, errno))?;
+        }
         Ok(fd)
     }
 
@@ -149,14 +160,6 @@ impl Directory {
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(self.fail("look at", name, errno)),
         }
-    }
-
-    pub(super) fn rename(&self, from: &str, to: &str) -> Result<(), FileError> {
-        self.fs
-            .run(self.target(OperationKind::Rename, from).to(&self.path, to), || {
-                rustix::fs::renameat(&self.fd, from, &self.fd, to)
-            })
-            .map_err(|errno| self.fail("rename", from, errno))
     }
 
     /// Removes the file `name`; it may be gone already.
@@ -189,15 +192,35 @@ impl Directory {
     }
 
     /// Removes the files of the capture `dir`, `dir` itself, and the lock file.
-    pub(super) fn remove_capture(&self, dir: Self, lock: &CaptureLock) -> Result<(), CaptureError> {
-        for name in dir.names()? {
-            dir.unlink(&name)?;
-        }
+    /// Those that are `known` are removed first, and if that is all there are
+    /// the directory is not read.
+    pub(super) fn remove_capture(
+        &self,
+        dir: &Self,
+        lock: &CaptureLock,
+        known: &[String],
+    ) -> Result<(), CaptureError> {
         let name = dir.path.file_name().expect("a capture's directory has a name").to_owned();
-        drop(dir);
-        self.remove(OperationKind::RemoveDir, &name, AtFlags::REMOVEDIR)?;
+        known.iter().try_for_each(|file| dir.unlink(file))?;
+        if known.is_empty() || !self.remove_empty_dir(&name)? {
+            dir.names()?.iter().try_for_each(|file| dir.unlink(file))?;
+            self.remove(OperationKind::RemoveDir, &name, AtFlags::REMOVEDIR)?;
+        }
         self.unlink(lock.name())?;
         Ok(())
+    }
+
+    /// Removes the directory `name`, which may be gone already; `false` where
+    /// something is in it.
+    fn remove_empty_dir(&self, name: &str) -> Result<bool, FileError> {
+        let removed = self.fs.run(self.target(OperationKind::RemoveDir, name), || {
+            rustix::fs::unlinkat(&self.fd, name, AtFlags::REMOVEDIR)
+        });
+        match removed {
+            Ok(()) | Err(Errno::NOENT) => Ok(true),
+            Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
+            Err(errno) => Err(self.fail("remove", name, errno)),
+        }
     }
 }
 
@@ -212,6 +235,11 @@ pub(super) fn set_mode(fs: &Fs, fd: &OwnedFd, path: &Utf8Path, mode: RawMode) ->
     fs.run(Target::of(OperationKind::SetMode, fd, path), || {
         rustix::fs::fchmod(fd, Mode::from_raw_mode(mode))
     })
+}
+
+/// Whether a file or directory has exactly this mode.
+pub(super) fn has_mode(stat: &Stat, mode: RawMode) -> bool {
+    stat.st_mode & 0o7777 == mode
 }
 
 /// The state of an open file.

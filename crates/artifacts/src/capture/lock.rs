@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::directory::{Directory, set_mode, stat_of};
+use super::directory::{Directory, has_mode, set_mode, stat_of};
 use crate::error::FileError;
 use crate::fs::{OperationKind, Target};
 
@@ -52,10 +52,6 @@ impl CaptureLock {
             Err(errno) => return Err(root.fail("open", &name, errno)),
         };
         let path = root.path().join(&name);
-        if create {
-            set_mode(root.fs(), &fd, &path, 0o600)
-                .map_err(|errno| root.fail("set the mode of", &name, errno))?;
-        }
         let locked = root.fs().run(Target::of(OperationKind::Lock, &fd, &path), || {
             rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)
         });
@@ -68,6 +64,10 @@ impl CaptureLock {
         // Whoever cleaned up may have unlinked it between open and lock.
         let ours = stat_of(root.fs(), &lock.fd, &path)
             .map_err(|errno| root.fail("look at", &lock.name, errno))?;
+        if create && !has_mode(&ours, 0o600) {
+            set_mode(root.fs(), &lock.fd, &path, 0o600)
+                .map_err(|errno| root.fail("set the mode of", &lock.name, errno))?;
+        }
         match root.stat(&lock.name)? {
             Some(found) if (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino) => {
                 Ok(Taken::Held(lock))

@@ -14,7 +14,6 @@ use crate::fs::{OperationKind, Target};
 
 /// The name of the description in a capture's directory.
 pub(super) const META_FILE: &str = "meta.json";
-const TEMPORARY: &str = ".meta.json";
 /// Longest description that is read, in bytes.
 const MAX_META_BYTES: usize = 64 * 1024;
 
@@ -57,16 +56,16 @@ where
 }
 
 impl CaptureMeta {
-    /// Writes the description: whole under its name, or not there.
+    /// Writes the description. A part of it is no JSON, and so no description:
+    /// whoever finds one knows that nothing was captured yet.
     pub(super) fn write(&self, dir: &Directory) -> Result<(), CaptureError> {
         let json = serde_json::to_vec(self).map_err(|source| CaptureError::Meta {
             path: dir.path().join(META_FILE),
             source: Arc::new(source),
         })?;
-        let file = dir.create_new(TEMPORARY, 0o600)?;
-        write_all(dir.fs(), &file, &dir.path().join(TEMPORARY), &json, 0)
-            .map_err(|errno| dir.fail("write", TEMPORARY, errno))?;
-        dir.rename(TEMPORARY, META_FILE)?;
+        let file = dir.create_new(META_FILE, 0o600)?;
+        write_all(dir.fs(), &file, &dir.path().join(META_FILE), &json, 0)
+            .map_err(|errno| dir.fail("write", META_FILE, errno))?;
         Ok(())
     }
 

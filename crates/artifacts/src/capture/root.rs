@@ -1,7 +1,7 @@
 //! The directory of all captures.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -12,7 +12,7 @@ use super::dead::DeadCapture;
 use super::directory::Directory;
 use super::error::CaptureError;
 use super::lock::{CaptureLock, LOCK_SUFFIX, Taken};
-use super::meta::CaptureMeta;
+use super::meta::{CaptureMeta, META_FILE};
 use crate::durability::Durability;
 use crate::error::FileError;
 use crate::fs::Fs;
@@ -26,12 +26,14 @@ pub struct CaptureRoot {
     dir: Utf8PathBuf,
     durability: Durability,
     fs: Fs,
+    /// The directory, once a capture was made in it.
+    open: OnceLock<Arc<Directory>>,
 }
 
 impl CaptureRoot {
     /// Captures in `dir`, which is made at the first of them.
     pub const fn new(dir: Utf8PathBuf, durability: Durability) -> Self {
-        Self { dir, durability, fs: Fs::real() }
+        Self { dir, durability, fs: Fs::real(), open: OnceLock::new() }
     }
 
     /// The same, by another way to the disk.
@@ -64,17 +66,25 @@ impl CaptureRoot {
     }
 
     fn make(&self, meta: Option<&CaptureMeta>) -> Result<Capture, CaptureError> {
-        let root = Arc::new(Directory::open_or_create(&self.dir, &self.fs)?);
+        let mut root = self.open_to_create()?;
         for _ in 0..TRIES {
             let id = Uuid::now_v7().to_string();
             // Whoever looks for dead captures may hold or remove the new lock
             // for a moment; another name is as good.
-            let Taken::Held(lock) = CaptureLock::take(&root, &id, true)? else { continue };
+            let lock = match CaptureLock::take(&root, &id, true)? {
+                Taken::Held(lock) => lock,
+                Taken::Busy => continue,
+                Taken::Gone => {
+                    // Or the directory itself was removed since it was opened.
+                    root = Arc::new(Directory::open_or_create(&self.dir, &self.fs)?);
+                    continue;
+                }
+            };
             let dir = match described_dir(&root, &id, meta) {
                 Ok(dir) => dir,
                 Err(error) => {
                     // Nothing was captured: leave as little as a full disk allows.
-                    let _ = root.open_dir(&id).map(|dir| root.remove_capture(dir, &lock));
+                    let _ = root.open_dir(&id).map(|dir| root.remove_capture(&dir, &lock, &[]));
                     let _ = root.unlink(lock.name());
                     return Err(error);
                 }
@@ -85,6 +95,7 @@ impl CaptureRoot {
                 lock: Arc::new(lock),
                 meta: meta.cloned(),
                 durability: self.durability,
+                files: Mutex::new(meta.map(|_| META_FILE.to_owned()).into_iter().collect()),
             });
         }
         Err(CaptureError::Contended { path: self.dir.clone() })
@@ -150,6 +161,15 @@ impl CaptureRoot {
         Ok(removed)
     }
 
+    /// The directory, which is opened once.
+    fn open_to_create(&self) -> Result<Arc<Directory>, FileError> {
+        if let Some(open) = self.open.get() {
+            return Ok(Arc::clone(open));
+        }
+        let root = Arc::new(Directory::open_or_create(&self.dir, &self.fs)?);
+        Ok(Arc::clone(self.open.get_or_init(|| root)))
+    }
+
     fn open(&self) -> Result<Option<Arc<Directory>>, FileError> {
         match Directory::open(&self.dir, &self.fs) {
             Ok(root) => Ok(Some(Arc::new(root))),
@@ -177,7 +197,7 @@ fn remove_orphan(
     match (root.find_dir(id)?, lock) {
         (Some(dir), _) if CaptureMeta::read(&dir).is_some() => Ok(false),
         (Some(_), _) if dry_run => Ok(true),
-        (Some(dir), Some(lock)) => root.remove_capture(dir, &lock).map(|()| true),
+        (Some(dir), Some(lock)) => root.remove_capture(&dir, &lock, &[]).map(|()| true),
         (None, Some(lock)) if !dry_run => Ok(root.unlink(lock.name()).map(|()| false)?),
         _ => Ok(false),
     }
