@@ -12,7 +12,7 @@ mod index;
 use std::ops::Range;
 use std::sync::Arc;
 
-use artifacts::hash::{ContentFacts, ContentHasher};
+use artifacts::hash::{ContentFacts, count_newlines, digest_of};
 use artifacts::sidecar::SIDECAR_MIN_BYTES;
 use artifacts::{
     BlockingReader, MAX_MANIFEST_BYTES, Manifest, OpenError, Page, PageError, PageRequest,
@@ -30,8 +30,30 @@ use crate::tree::File;
 /// One stored artifact, open.
 #[derive(Debug)]
 pub struct StoredArtifact {
-    facts: ContentFacts,
+    facts: Facts,
     content: Content,
+}
+
+/// What is known of all of an artifact.
+#[derive(Debug)]
+struct Facts {
+    digest: Digest,
+    bytes: u64,
+    lines: u64,
+}
+
+impl Facts {
+    fn of_verified(digest: Digest, bytes: &[u8]) -> Self {
+        let unterminated = !bytes.is_empty() && !bytes.ends_with(b"\n");
+        let lines = count_newlines(bytes) + u64::from(unterminated);
+        Self { digest, bytes: bytes.len() as u64, lines }
+    }
+}
+
+impl From<ContentFacts> for Facts {
+    fn from(facts: ContentFacts) -> Self {
+        Self { digest: facts.digest, bytes: facts.bytes, lines: facts.lines() }
+    }
 }
 
 #[derive(Debug)]
@@ -55,7 +77,7 @@ impl StoredArtifact {
 
     /// How many lines there are; an unterminated rest is one more.
     pub fn lines(&self) -> u64 {
-        self.facts.lines()
+        self.facts.lines
     }
 
     /// Reads exactly `range`, verified.
@@ -150,40 +172,47 @@ pub(crate) fn read_manifest(store: &Inner, digest: &Digest) -> Result<Option<Man
 }
 
 fn open_manifest(store: &Inner, digest: &Digest) -> Result<Option<StoredArtifact>, OpenError> {
-    let Some(file) = open_file(&store.layout.manifests, digest)? else { return Ok(None) };
-    let bytes = file.stat()?.bytes;
+    let Some((file, bytes)) = open_file(&store.layout.manifests, digest)? else { return Ok(None) };
     if bytes > MAX_MANIFEST_BYTES {
         return Err(OpenError::Corrupt { digest: *digest, range: 0..bytes });
     }
-    read_whole(&file, digest).map(Some)
+    read_whole(&file, bytes, digest).map(Some)
 }
 
 fn open_blob(store: &Arc<Inner>, digest: &Digest) -> Result<Option<StoredArtifact>, OpenError> {
-    let Some(file) = open_file(&store.layout.blobs, digest)? else { return Ok(None) };
-    if file.stat()?.bytes <= SIDECAR_MIN_BYTES {
-        return read_whole(&file, digest).map(Some);
+    let Some((file, bytes)) = open_file(&store.layout.blobs, digest)? else { return Ok(None) };
+    if bytes <= SIDECAR_MIN_BYTES {
+        return read_whole(&file, bytes, digest).map(Some);
     }
     let (facts, blocks) = Blocks::open(store, file, digest)?;
-    Ok(Some(StoredArtifact { facts, content: Content::Blocks(blocks) }))
+    Ok(Some(StoredArtifact { facts: facts.into(), content: Content::Blocks(blocks) }))
 }
 
-/// A file at an address; anything else there, such as a symlink or a
-/// directory, is damage.
-fn open_file(shelf: &Shelf, digest: &Digest) -> Result<Option<File>, OpenError> {
-    match shelf.stat(digest)? {
-        Some(stat) if stat.is_file => Ok(shelf.open(digest)?),
-        Some(stat) => Err(OpenError::Corrupt { digest: *digest, range: 0..stat.bytes }),
-        None => Ok(None),
+/// A file at an address, and its size in bytes; anything else there, such as a
+/// symlink or a directory, is damage.
+fn open_file(shelf: &Shelf, digest: &Digest) -> Result<Option<(File, u64)>, OpenError> {
+    let opened = match shelf.open(digest) {
+        Ok(None) => return Ok(None),
+        Ok(Some(file)) => file.stat().map(|stat| (stat, Some(file))),
+        // A symlink or a socket cannot even be opened.
+        Err(error) => {
+            shelf.stat(digest)?.filter(|it| !it.is_file).map(|it| (it, None)).ok_or(error)
+        }
+    };
+    match opened? {
+        (stat, Some(file)) if stat.is_file => Ok(Some((file, stat.bytes))),
+        (stat, _) => Err(OpenError::Corrupt { digest: *digest, range: 0..stat.bytes }),
     }
 }
 
-fn read_whole(file: &File, digest: &Digest) -> Result<StoredArtifact, OpenError> {
-    let bytes = file.read_up_to(SIDECAR_MIN_BYTES)?;
-    let mut hasher = ContentHasher::new();
-    hasher.update(&bytes);
-    let facts = hasher.finish().facts;
-    if facts.digest != *digest {
-        return Err(OpenError::Corrupt { digest: *digest, range: 0..facts.bytes });
+fn read_whole(file: &File, expected: u64, digest: &Digest) -> Result<StoredArtifact, OpenError> {
+    // What it has more than that, or less, changes its digest.
+    let mut bytes = vec![0; expected as usize + 1];
+    let filled = file.read_at(&mut bytes, 0)?;
+    bytes.truncate(filled);
+    if digest_of(&bytes) != *digest {
+        return Err(OpenError::Corrupt { digest: *digest, range: 0..filled as u64 });
     }
+    let facts = Facts::of_verified(*digest, &bytes);
     Ok(StoredArtifact { facts, content: Content::Whole(bytes.into()) })
 }

@@ -18,26 +18,27 @@
 //! The order of steps here, in `publish`, `borrow` and `lease` is checked in
 //! every interleaving by a model, `tests/it/model`: change both.
 
+mod candidates;
 mod mark;
 mod released;
 mod sweep;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use artifacts::{CollectError, CollectOptions, CollectReport, FileError, RootError};
 use output_contract::{Digest, Timestamp};
 
+use self::candidates::Listed;
 use self::mark::Marked;
-use self::released::Released;
-use self::sweep::{Candidate, Kind};
-use crate::expired::{self, Tombstone};
+use self::released::{Released, Tombstones};
+use self::sweep::{Candidate, Swept};
+use crate::expired;
 use crate::layout;
 use crate::lease::state;
 use crate::local::Inner;
 use crate::lock::Collector;
-use crate::roots::Lost;
+use crate::roots::{Lost, OwnerRoots};
 
 /// Whether something that was last changed at a time is past the grace.
 #[derive(Debug, Clone, Copy)]
@@ -71,50 +72,37 @@ pub(crate) fn collect(
     let before = state::read_all(&layout.leases, past)?;
     let forgotten = state::forgettable(&before, past);
 
-    let mut candidates = sweep::list(store)?;
+    let listed = Listed::read(store)?;
     let leases = state::read_all(&layout.leases, past)?;
     let mut marked = Marked::default();
-    marked.extend(store, state::leased(&leases, &forgotten))?;
+    marked.add(state::leased(&leases, &forgotten));
     let mut lost = layout.roots.lost()?;
-    let roots = layout.roots.names().map_err(unreadable)?;
-    let mut released = Released::default();
-    for name in &roots {
-        if let Some(owner) = layout.roots.read(name).map_err(unreadable_roots)? {
-            marked.extend(store, owner.digests().copied())?;
-            released.add(&owner);
+    let mut released = Vec::new();
+    // Roots that say something superfluous, if only until now.
+    let mut superfluous = Vec::new();
+    for name in layout.roots.names().map_err(unreadable)? {
+        let owner = layout.roots.read(&name).map_err(unreadable_roots)?;
+        if let Some(owner) = &owner {
+            marked.add(owner.digests().copied());
+            if !lost.is_nothing() {
+                released.extend(owner.released().flat_map(|(_, digests)| digests));
+            }
+        }
+        if owner.is_none_or(|owner| owner.has_superfluous_lines()) {
+            superfluous.push(name);
         }
     }
+    let marked = marked.close(store)?;
+    let candidates = listed.unmarked(store, &marked, age)?;
+    drop(marked);
 
-    let mut report = CollectReport::default();
-    let (mut live, mut young) = (0, 0);
-    // A young manifest stays, and then so do its streams.
-    for candidate in &candidates {
-        if candidate.kind == Kind::Manifest
-            && !marked.contains(&candidate.digest)
-            && !age.is_over(candidate.stat.changed)
-        {
-            marked.keep_young(store, &candidate.digest)?;
-        }
-    }
-    let mut waiting = HashSet::new();
-    candidates.retain(|candidate| {
-        let is_marked = marked.contains(&candidate.digest);
-        let is_young = !is_marked
-            && (!age.is_over(candidate.stat.changed) || marked.is_young(&candidate.digest));
-        if candidate.kind != Kind::Orphan {
-            live += u64::from(is_marked);
-            young += u64::from(is_young);
-        }
-        if is_young {
-            waiting.insert(candidate.digest);
-        }
-        !is_marked && !is_young
-    });
-    (report.live, report.young) = (live, young);
-    let artifacts = candidates.iter().filter(|candidate| candidate.kind != Kind::Orphan);
-    let (removable, removable_bytes) = total(artifacts.clone());
+    let (live, young) = (candidates.live, candidates.young);
+    let mut report = CollectReport { live, young, ..CollectReport::default() };
+    let (removable, removable_bytes) = total(candidates.artifacts());
     if !lost.is_nothing() {
-        let (unexplained, bytes) = total(artifacts.filter(|c| !released.contains(&c.digest)));
+        let released = Released::new(released);
+        let unexplained = candidates.artifacts().filter(|c| !released.contains(&c.digest));
+        let (unexplained, bytes) = total(unexplained);
         let stored = live + young + removable;
         if unexplained > stored / 2 && !options.force && !options.dry_run {
             let lost = layout.roots.paths_of(&lost);
@@ -122,6 +110,7 @@ pub(crate) fn collect(
         }
         report.unexplained = unexplained;
     }
+    let mut swept = Swept::default();
     if options.dry_run {
         (report.removed, report.removed_bytes) = (removable, removable_bytes);
     } else {
@@ -129,16 +118,10 @@ pub(crate) fn collect(
         // them again and again while publishers wait.
         state::remove_forgotten(&layout.leases, &leases, &forgotten, past)?;
         sweep::empty_trash(store)?;
-        let swept = sweep::sweep(store, &collector, &candidates, || {
+        swept = sweep::sweep(store, &collector, &candidates, || {
             Ok(state::leased(&state::read_all(&layout.leases, past)?, &forgotten))
         })?;
-        report.removed = swept.removed.len() as u64;
-        report.removed_bytes = swept.removed.iter().map(|(_, bytes)| bytes).sum();
-        let at = Timestamp(age.now.as_millis() as u64);
-        let stone = |&(digest, bytes): &(Digest, u64)| released.tombstone(digest, bytes, at);
-        let tombstones: Vec<Tombstone> = swept.removed.iter().map(stone).collect();
-        // Worth no error: without them, what is gone is unknown.
-        let _ = expired::add(&layout.root, &tombstones, &collector);
+        (report.removed, report.removed_bytes) = (swept.removed, swept.removed_bytes);
         report.live += swept.spared;
         sweep::empty_trash(store)?;
     }
@@ -147,11 +130,16 @@ pub(crate) fn collect(
     if !options.dry_run {
         layout.roots.remove_temporaries(&collector)?;
         layout::remove_temporaries(&layout.root, &collector, past)?;
-        for name in &roots {
+        let (mut tombstones, waiting) = (Tombstones::new(&swept), &candidates.waiting);
+        for name in &superfluous {
             // What was released is told while it waits for its end.
-            let keep = |digest: &Digest| waiting.contains(digest);
-            layout.roots.compact(name, &collector, keep).map_err(unreadable_roots)?;
+            let keep = |digest: &Digest| waiting.binary_search(digest).is_ok();
+            let look = |roots: &OwnerRoots| tombstones.look_at(roots);
+            layout.roots.compact(name, &collector, look, keep).map_err(unreadable_roots)?;
         }
+        let at = Timestamp(age.now.as_millis() as u64);
+        // Worth no error: without them, what is gone is unknown.
+        let _ = expired::add(&layout.root, &tombstones.written(at), &collector);
         if options.force || waiting.is_empty() {
             lost = Lost::default();
         }
@@ -162,7 +150,7 @@ pub(crate) fn collect(
 
 /// How many there are, and their bytes.
 fn total<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> (u64, u64) {
-    candidates.fold((0, 0), |(n, bytes), candidate| (n + 1, bytes + candidate.stat.bytes))
+    candidates.fold((0, 0), |(n, bytes), candidate| (n + 1, bytes + candidate.bytes))
 }
 
 fn unreadable(error: FileError) -> CollectError {

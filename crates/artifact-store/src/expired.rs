@@ -28,7 +28,7 @@ use crate::verify;
 /// The name of the file.
 pub(crate) const EXPIRED: &str = "expired";
 /// Tombstones that are kept at least.
-const MOST: usize = 4096;
+pub(crate) const MOST: usize = 4096;
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// One line.

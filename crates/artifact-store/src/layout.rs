@@ -31,7 +31,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::expired::EXPIRED;
-use crate::lock::Collector;
+use crate::lock::{Collector, Locks};
 use crate::roots::{LEDGER, Ledger, Roots};
 use crate::shelf::Shelf;
 use crate::tree::{self, Dir, current_user};
@@ -65,7 +65,7 @@ pub(crate) struct Layout {
     pub(crate) store_id: String,
     pub(crate) format: u64,
     pub(crate) root: Dir,
-    pub(crate) locks: Dir,
+    pub(crate) locks: Locks,
     pub(crate) blobs: Shelf,
     pub(crate) manifests: Shelf,
     pub(crate) index: Shelf,
@@ -101,7 +101,7 @@ impl Layout {
         Ok(Self {
             store_id: description.store_id,
             format: description.format,
-            locks: root.dir("locks")?,
+            locks: Locks::new(root.dir("locks")?),
             blobs: shelf("blobs")?,
             manifests: shelf("manifests")?,
             index: shelf("index")?,

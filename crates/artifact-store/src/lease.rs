@@ -68,8 +68,9 @@ struct Current {
 #[derive(Debug)]
 struct LeaseFile {
     file: Locked,
+    /// Its size in bytes while it ends with a whole line, as far as is known.
     /// One line at a time.
-    appending: Mutex<()>,
+    end: Mutex<Option<u64>>,
 }
 
 /// Protection of some digests, until it is released or dropped.
@@ -104,11 +105,10 @@ impl LeaseFile {
             let id = file.stat()?.id;
             // A collector may have found it unlocked, and removed it.
             if leases.stat(&name)?.is_some_and(|stat| stat.id == id) {
-                record::append(
-                    &file,
-                    &record::encode(&LeaseRecord::LeaseFile { version: VERSION }),
-                )?;
-                return Ok(Self { file: Locked(file), appending: Mutex::default() });
+                let first = record::encode(&LeaseRecord::LeaseFile { version: VERSION });
+                record::append(&file, &first)?;
+                let end = Mutex::new(Some(first.len() as u64));
+                return Ok(Self { file: Locked(file), end });
             }
         }
         let busy = std::io::Error::from(std::io::ErrorKind::ResourceBusy);
@@ -116,8 +116,14 @@ impl LeaseFile {
     }
 
     fn append(&self, line: &LeaseRecord) -> Result<(), FileError> {
-        let _one_at_a_time = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
-        record::append(&self.file.0, &record::encode(line))
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let (line, now) = (record::encode(line), self.file.0.stat()?.bytes);
+        if end.take() != Some(now) {
+            return record::append(&self.file.0, &line);
+        }
+        self.file.0.append_after(now, &line)?;
+        *end = Some(now + line.len() as u64);
+        Ok(())
     }
 
     fn is_there(&self) -> Result<bool, FileError> {

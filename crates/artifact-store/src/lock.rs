@@ -1,33 +1,81 @@
 //! The two locks of a store. Holding one is holding a value.
 
+use std::sync::{Mutex, PoisonError};
+
 use artifacts::FileError;
 
 use crate::layout::{GC_LOCK, SWEEP_LOCK};
 use crate::tree::{Dir, File, FileStat, LockMode};
 
+/// The lock files.
+#[derive(Debug)]
+pub(crate) struct Locks {
+    dir: Dir,
+    /// Handles on the sweep lock that nobody holds it by right now. A lock file
+    /// is never replaced, so they stay good.
+    sweep: Mutex<Vec<File>>,
+}
+
+/// Idle handles that are kept; more threads than that at once open their own.
+const IDLE: usize = 4;
+
+impl Locks {
+    pub(crate) const fn new(dir: Dir) -> Self {
+        Self { dir, sweep: Mutex::new(Vec::new()) }
+    }
+
+    fn sweep(&self, mode: LockMode) -> Result<Sweep<'_>, FileError> {
+        let idle = self.sweep.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let file = match idle {
+            Some(file) => file,
+            None => open(&self.dir, SWEEP_LOCK)?,
+        };
+        file.lock(mode)?;
+        Ok(Sweep { file: Some(file), locks: self })
+    }
+}
+
+/// The sweep lock, held.
+#[derive(Debug)]
+struct Sweep<'a> {
+    file: Option<File>,
+    locks: &'a Locks,
+}
+
+impl Drop for Sweep<'_> {
+    fn drop(&mut self) {
+        let Some(file) = self.file.take() else { return };
+        file.unlock();
+        let mut idle = self.locks.sweep.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < IDLE {
+            idle.push(file);
+        }
+    }
+}
+
 /// While it lives, nothing is removed. Held for microseconds: no reading, no
 /// writing of content and no fsync under it.
 #[derive(Debug)]
-pub(crate) struct SweepShared {
-    _file: Locked,
+pub(crate) struct SweepShared<'a> {
+    _held: Sweep<'a>,
 }
 
-impl SweepShared {
-    pub(crate) fn take(locks: &Dir) -> Result<Self, FileError> {
-        Ok(Self { _file: Locked::take(locks, SWEEP_LOCK, LockMode::Shared)? })
+impl<'a> SweepShared<'a> {
+    pub(crate) fn take(locks: &'a Locks) -> Result<Self, FileError> {
+        Ok(Self { _held: locks.sweep(LockMode::Shared)? })
     }
 }
 
 /// While it lives, nobody links.
 #[derive(Debug)]
-pub(crate) struct SweepExclusive {
-    _file: Locked,
+pub(crate) struct SweepExclusive<'a> {
+    _held: Sweep<'a>,
 }
 
-impl SweepExclusive {
+impl<'a> SweepExclusive<'a> {
     /// Only a collector sweeps.
-    pub(crate) fn take(locks: &Dir, _collector: &Collector) -> Result<Self, FileError> {
-        Ok(Self { _file: Locked::take(locks, SWEEP_LOCK, LockMode::Exclusive)? })
+    pub(crate) fn take(locks: &'a Locks, _collector: &Collector) -> Result<Self, FileError> {
+        Ok(Self { _held: locks.sweep(LockMode::Exclusive)? })
     }
 }
 
@@ -39,14 +87,16 @@ pub(crate) struct Collector {
 
 impl Collector {
     /// `None` while someone else collects.
-    pub(crate) fn try_take(locks: &Dir) -> Result<Option<Self>, FileError> {
-        let file = open(locks, GC_LOCK)?;
+    pub(crate) fn try_take(locks: &Locks) -> Result<Option<Self>, FileError> {
+        let file = open(&locks.dir, GC_LOCK)?;
         Ok(file.try_lock(LockMode::Exclusive)?.then(|| Self { file: Locked(file) }))
     }
 
     /// Waits for whoever collects.
-    pub(crate) fn take(locks: &Dir) -> Result<Self, FileError> {
-        Ok(Self { file: Locked::take(locks, GC_LOCK, LockMode::Exclusive)? })
+    pub(crate) fn take(locks: &Locks) -> Result<Self, FileError> {
+        let file = open(&locks.dir, GC_LOCK)?;
+        file.lock(LockMode::Exclusive)?;
+        Ok(Self { file: Locked(file) })
     }
 
     /// When someone last collected, or the store was made.
@@ -65,15 +115,18 @@ impl Collector {
 #[derive(Debug)]
 pub(crate) struct Locked(pub(crate) File);
 
-impl Locked {
-    fn take(locks: &Dir, name: &str, mode: LockMode) -> Result<Self, FileError> {
-        let file = open(locks, name)?;
-        file.lock(mode)?;
-        Ok(Self(file))
+impl Drop for Locked {
+    fn drop(&mut self) {
+        self.0.unlock();
     }
 }
 
-impl Drop for Locked {
+/// A locked file whose handle stays when it is unlocked. Whoever has this has
+/// the handle alone.
+#[derive(Debug)]
+pub(crate) struct Held<'a>(pub(crate) &'a File);
+
+impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.0.unlock();
     }

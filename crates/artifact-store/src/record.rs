@@ -46,8 +46,13 @@ pub(crate) fn encode(record: &impl Serialize) -> Vec<u8> {
 
 /// A line of which `payload` is the JSON.
 pub(crate) fn line(payload: &[u8]) -> Vec<u8> {
-    let check = digest_of(payload).to_string();
-    [&check.as_bytes()[..CHECK_DIGITS], b" ", payload, b"\n"].concat()
+    [&check_of(payload)[..], b" ", payload, b"\n"].concat()
+}
+
+/// The first hex digits of the payload's SHA-256.
+fn check_of(payload: &[u8]) -> [u8; CHECK_DIGITS] {
+    let hex = digest_of(payload).to_string();
+    std::array::from_fn(|digit| hex.as_bytes()[digit])
 }
 
 /// Appends lines to a locked file, whole or not at all, after a torn tail has
@@ -111,8 +116,7 @@ pub(crate) fn decode_readable<T: DeserializeOwned>(bytes: &[u8]) -> Vec<T> {
 fn payload(line: &[u8]) -> Option<&[u8]> {
     let (check, payload) = line.split_at_checked(CHECK_DIGITS)?;
     let payload = payload.strip_prefix(b" ")?;
-    let expected = digest_of(payload).to_string();
-    (check == &expected.as_bytes()[..CHECK_DIGITS]).then_some(payload)
+    (check == check_of(payload)).then_some(payload)
 }
 
 #[cfg(test)]

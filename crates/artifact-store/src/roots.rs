@@ -22,7 +22,7 @@ mod ledger;
 mod owner;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use artifacts::error::BackendError;
 use artifacts::hash::digest_of;
@@ -31,9 +31,9 @@ use camino::Utf8PathBuf;
 use output_contract::{CallId, Digest, SessionId, Timestamp};
 
 use self::owner::{Head, RootRecord};
-use crate::lock::{Collector, Locked};
+use crate::lock::{Collector, Held, Locked};
 use crate::record;
-use crate::tree::{Dir, File, LockMode};
+use crate::tree::{Dir, File, FileStat, LockMode};
 
 pub(crate) use self::ledger::{LEDGER, Ledger};
 pub(crate) use self::owner::OwnerRoots;
@@ -50,6 +50,17 @@ pub(crate) struct Roots {
     durability: Durability,
     /// Files whose name this process has brought to the medium.
     synced: Mutex<VecDeque<(FileId, File)>>,
+    /// The file that was appended to last. Whoever takes it out has it alone.
+    recent: Mutex<Option<Recent>>,
+}
+
+/// A roots file as this process left it.
+#[derive(Debug)]
+struct Recent {
+    name: String,
+    file: File,
+    /// Its size in bytes; all of them were whole lines.
+    end: u64,
 }
 
 /// The name of the file of `owner`.
@@ -59,7 +70,7 @@ fn file_name(owner: &SessionId) -> String {
 
 impl Roots {
     pub(crate) fn new(dir: Dir, ledger: Ledger, durability: Durability) -> Self {
-        Self { dir, ledger, durability, synced: Mutex::default() }
+        Self { dir, ledger, durability, synced: Mutex::default(), recent: Mutex::default() }
     }
 
     /// Records that `call` retains `digests`; durable when it returns, where
@@ -70,11 +81,37 @@ impl Roots {
         call: &CallId,
         digests: &[Digest],
     ) -> Result<(), RootError> {
-        let file = self.lock_to_append(&file_name(owner), true)?.expect("made where it is missing");
-        // Its own clock is the only one the store looks at.
-        let at = Timestamp(file.0.touch()?.changed.as_millis() as u64);
-        let record = RootRecord::Retain { call: call.clone(), digests: digests.to_vec(), at };
-        self.append(&file.0, owner, &record)
+        let name = file_name(owner);
+        let retain = |at: &FileStat| {
+            // The file system's own clock is the only one the store looks at.
+            let at = Timestamp(at.changed.as_millis() as u64);
+            RootRecord::Retain { call: call.clone(), digests: digests.to_vec(), at }
+        };
+        let recent = self.recent().take_if(|recent| recent.name == name);
+        if let Some(mut recent) = recent {
+            recent.file.lock(LockMode::Exclusive)?;
+            let held = Held(&recent.file);
+            let now = held.0.touch()?;
+            if self.is_called(&name, &now)? {
+                let whole = now.bytes == recent.end;
+                let end = self.append(held.0, &now, whole, owner, &retain(&now))?;
+                drop(held);
+                recent.end = end;
+                *self.recent() = Some(recent);
+                return Ok(());
+            }
+        }
+        let file = self.lock_to_append(&name, true)?.expect("made where it is missing");
+        let now = file.0.touch()?;
+        let end = self.append(&file.0, &now, false, owner, &retain(&now))?;
+        let again = file.0.again();
+        drop(file);
+        *self.recent() = again.ok().map(|file| Recent { name, file, end });
+        Ok(())
+    }
+
+    fn recent(&self) -> MutexGuard<'_, Option<Recent>> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records that `call`, or all calls of `owner`, retain nothing.
@@ -96,49 +133,57 @@ impl Roots {
             }
             None => RootRecord::ReleaseAll,
         };
-        self.append(&file.0, owner, &record)
+        self.append(&file.0, &file.0.stat()?, false, owner, &record)?;
+        Ok(())
     }
 
-    /// Appends one record to a locked file, whole or not at all. Damage further
-    /// on is the collector's concern: it must not keep calls from being saved.
-    fn append(&self, file: &File, owner: &SessionId, record: &RootRecord) -> Result<(), RootError> {
-        let (name, before) = (file_name(owner), file.stat()?.bytes);
-        let mut lines = Vec::new();
-        let head = owner::head(file)?;
-        let is_new = matches!(head, Head::Missing);
-        match head {
-            Head::Missing => lines.extend(record::encode(&RootRecord::first(owner))),
-            Head::Owner(found) if found == *owner => {}
-            Head::Owner(_) => return Err(unreadable(file, "it is another owner's")),
-            Head::Version(version) => {
-                return Err(unreadable(file, format!("its version is {version}")));
-            }
-            Head::Damaged => {}
+    /// Appends one record to a locked file, whole or not at all, and returns the
+    /// size that it has then. Damage further on is the collector's concern: it
+    /// must not keep calls from being saved. The caller may know that the file is
+    /// as this process left it, of this owner and `whole`.
+    fn append(
+        &self,
+        file: &File,
+        stat: &FileStat,
+        whole: bool,
+        owner: &SessionId,
+        record: &RootRecord,
+    ) -> Result<u64, RootError> {
+        let line = record::encode(record);
+        let first = if whole { Vec::new() } else { first_line(file, owner)? };
+        if whole {
+            file.append_after(stat.bytes, &line)?;
+        } else {
+            record::append(file, &[&first[..], &line].concat())?;
         }
-        lines.extend(record::encode(record));
-        record::append(file, &lines)?;
         let finish = || {
             if self.durability.waits() {
                 file.sync()?;
-                self.sync_name(file)?;
+                self.sync_name(file, stat.id)?;
             }
             // Not before: a file that a loss of power takes together with all
             // that it retained would seem to be lost.
-            if is_new { self.ledger.know(&name, 0, Durability::Fast) } else { Ok(()) }
+            if first.is_empty() {
+                return Ok(());
+            }
+            self.ledger.know(&file_name(owner), 0, Durability::Fast)
         };
         if let Err(error) = finish() {
             // It may or may not be on the medium; it must not seem to be.
-            file.cut_back(before);
+            file.cut_back(stat.bytes);
             return Err(error.into());
         }
-        Ok(())
+        if whole {
+            return Ok(stat.bytes + line.len() as u64);
+        }
+        // Where it is unknown, the next append looks at the file again.
+        Ok(file.stat().map_or(0, |now| now.bytes))
     }
 
     /// Brings the name of a roots file to the medium, unless this process has
     /// already. The file is kept open from then on: otherwise a new one could
     /// get its inode.
-    fn sync_name(&self, file: &File) -> Result<(), FileError> {
-        let id = file.stat()?.id;
+    fn sync_name(&self, file: &File, id: FileId) -> Result<(), FileError> {
         let known = || self.synced.lock().unwrap_or_else(PoisonError::into_inner);
         if !known().iter().any(|(known, _)| *known == id) {
             self.dir.sync()?;
@@ -180,11 +225,15 @@ impl Roots {
             let Some(file) = open()? else { return Ok(None) };
             file.lock(mode)?;
             let file = Locked(file);
-            let id = file.0.stat()?.id;
-            if self.dir.stat(name)?.is_some_and(|stat| stat.id == id) {
+            if self.is_called(name, &file.0.stat()?)? {
                 return Ok(Some(file));
             }
         }
+    }
+
+    /// Whether a locked file still has its name.
+    fn is_called(&self, name: &str, file: &FileStat) -> Result<bool, FileError> {
+        Ok(self.dir.stat(name)?.is_some_and(|stat| stat.id == file.id))
     }
 
     /// The names of all roots files.
@@ -267,11 +316,12 @@ impl Roots {
 
     /// Rewrites one roots file without what says nothing any more, and removes
     /// it where nothing is left. What was released stays noted while `keep`
-    /// wants it. Only the collector does this.
+    /// wants it; before it goes, `look` sees it. Only the collector does this.
     pub(crate) fn compact(
         &self,
         name: &str,
         _collector: &Collector,
+        look: impl FnOnce(&OwnerRoots),
         keep: impl Fn(&Digest) -> bool,
     ) -> Result<(), RootError> {
         let Some(file) = self.lock_to_append(name, false)? else { return Ok(()) };
@@ -279,6 +329,9 @@ impl Roots {
         let superfluous = roots.as_ref().is_none_or(OwnerRoots::has_superfluous_lines);
         if !superfluous {
             return Ok(());
+        }
+        if let Some(roots) = &roots {
+            look(roots);
         }
         let Some(lines) = roots.and_then(|roots| roots.lines(keep)) else {
             self.ledger.forget(name, self.durability)?;
@@ -310,6 +363,17 @@ impl Roots {
             }
         }
         Ok(())
+    }
+}
+
+/// The line that must go before others where the file has none yet.
+fn first_line(file: &File, owner: &SessionId) -> Result<Vec<u8>, RootError> {
+    match owner::head(file)? {
+        Head::Missing => Ok(record::encode(&RootRecord::first(owner))),
+        Head::Owner(found) if found == *owner => Ok(Vec::new()),
+        Head::Owner(_) => Err(unreadable(file, "it is another owner's")),
+        Head::Version(version) => Err(unreadable(file, format!("its version is {version}"))),
+        Head::Damaged => Ok(Vec::new()),
     }
 }
 

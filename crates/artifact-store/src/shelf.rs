@@ -9,6 +9,9 @@ use output_contract::Digest;
 
 use crate::tree::{Dir, File, FileStat, vanished};
 
+/// The directories of a shelf, by the first byte of what is in them.
+const FAN_OUT: usize = 256;
+
 /// How often a directory that vanished is made again.
 const TRIES: usize = 8;
 
@@ -32,9 +35,43 @@ fn fan_out(digest: &Digest) -> String {
     format!("{:02x}", digest.as_bytes()[0])
 }
 
-/// Whether a directory of some digest has this name.
-fn is_fan_out(name: &str) -> bool {
-    name.len() == 2 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+/// The first byte of what a directory of this name has in it.
+fn first_byte(name: &str) -> Option<u8> {
+    let lowercase = |c: char| c.is_ascii_digit() || matches!(c, 'a'..='f');
+    let byte = (name.len() == 2 && name.chars().all(lowercase)).then_some(name)?;
+    u8::from_str_radix(byte, 16).ok()
+}
+
+/// A shelf that is gone through in the order of digests: each of its
+/// directories is opened once. One that is removed and made again meanwhile
+/// seems to be empty.
+#[derive(Debug)]
+pub(crate) struct Walk<'a> {
+    shelf: &'a Shelf,
+    open: Option<(u8, Option<Dir>)>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) const fn new(shelf: &'a Shelf) -> Self {
+        Self { shelf, open: None }
+    }
+
+    /// The directory in which `digest` is, where there is one.
+    pub(crate) fn dir(&mut self, digest: &Digest) -> Result<Option<&Dir>, FileError> {
+        let byte = digest.as_bytes()[0];
+        if self.open.as_ref().is_none_or(|(open, _)| *open != byte) {
+            self.open = Some((byte, self.shelf.find_dir(digest)?));
+        }
+        Ok(self.open.as_ref().and_then(|(_, dir)| dir.as_ref()))
+    }
+
+    /// The state of the file of `digest`.
+    pub(crate) fn stat(&mut self, digest: &Digest) -> Result<Option<FileStat>, FileError> {
+        match self.dir(digest)? {
+            Some(dir) => dir.stat(&digest.to_string()),
+            None => Ok(None),
+        }
+    }
 }
 
 impl Shelf {
@@ -112,12 +149,28 @@ impl Shelf {
         Ok(())
     }
 
+    /// All names on the shelf that are a digest in its place, by directory and
+    /// sorted. Of what has these names nothing is asked.
+    pub(crate) fn digests(&self) -> Result<Vec<Vec<Digest>>, FileError> {
+        let mut digests = vec![Vec::new(); FAN_OUT];
+        for name in self.base.names()? {
+            let Some(byte) = first_byte(&name) else { continue };
+            let Some(dir) = self.base.find_dir(&name)? else { continue };
+            let found = &mut digests[usize::from(byte)];
+            dir.each_name(|name| {
+                found.extend(Digest::parse(name).ok().filter(|it| it.as_bytes()[0] == byte));
+            })?;
+            found.sort_unstable();
+        }
+        Ok(digests)
+    }
+
     /// All files on the shelf whose name is a digest in its place.
     pub(crate) fn list(&self) -> Result<Vec<Shelved>, FileError> {
         let mut found = Vec::new();
         for name in self.base.names()? {
             // Whatever else a person or a program put here is not ours.
-            if !is_fan_out(&name) {
+            if first_byte(&name).is_none() {
                 continue;
             }
             let Some(dir) = self.base.find_dir(&name)? else { continue };

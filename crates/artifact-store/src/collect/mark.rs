@@ -1,7 +1,5 @@
 //! What roots and leases refer to, manifests' streams included.
 
-use std::collections::HashSet;
-
 use artifacts::{CollectError, Manifest};
 use output_contract::Digest;
 
@@ -9,53 +7,48 @@ use crate::artifact;
 use crate::local::Inner;
 
 /// Digests that stay, as blobs and as manifests.
+///
+/// They are all of a store in the worst case, so they are 32 bytes each.
 #[derive(Debug, Default)]
 pub(super) struct Marked {
-    digests: HashSet<Digest>,
-    /// Those of which it is known whether they are manifests.
-    followed: HashSet<Digest>,
-    /// Streams of young manifests, which stay as long as those.
-    young: HashSet<Digest>,
+    /// Without order until they are [closed](Self::close); then sorted.
+    digests: Vec<Digest>,
 }
 
 impl Marked {
-    pub(super) fn contains(&self, digest: &Digest) -> bool {
-        self.digests.contains(digest)
+    pub(super) fn add(&mut self, digests: impl IntoIterator<Item = Digest>) {
+        self.digests.extend(digests);
     }
 
-    /// Whether `digest` is a stream of a young manifest.
-    pub(super) fn is_young(&self, digest: &Digest) -> bool {
-        self.young.contains(digest)
-    }
-
-    /// Marks `digests` and the streams of those that are manifests.
-    pub(super) fn extend(
-        &mut self,
-        store: &Inner,
-        digests: impl IntoIterator<Item = Digest>,
-    ) -> Result<(), CollectError> {
-        for digest in digests {
-            self.digests.insert(digest);
-            if self.followed.insert(digest) {
-                self.digests.extend(streams(store, &digest)?);
+    /// Marks the streams of the marked manifests too, which ends marking.
+    ///
+    /// What names a manifest came after it, so that all that can be marked are
+    /// listed now; whatever else is marked is no manifest.
+    pub(super) fn close(mut self, store: &Inner) -> Result<Self, CollectError> {
+        self.sort();
+        let mut children = Vec::new();
+        for manifest in store.layout.manifests.digests()?.iter().flatten() {
+            if self.contains(manifest) {
+                children.extend(streams(store, manifest)?);
             }
         }
-        Ok(())
+        self.digests.extend(children);
+        self.sort();
+        Ok(self)
     }
 
-    /// Lets the streams of the young manifest `digest` stay with it.
-    pub(super) fn keep_young(
-        &mut self,
-        store: &Inner,
-        digest: &Digest,
-    ) -> Result<(), CollectError> {
-        self.young.extend(streams(store, digest)?);
-        Ok(())
+    fn sort(&mut self) {
+        self.digests.sort_unstable();
+        self.digests.dedup();
+    }
+
+    pub(super) fn contains(&self, digest: &Digest) -> bool {
+        self.digests.binary_search(digest).is_ok()
     }
 }
 
 /// The streams of the manifest `digest`; none where it is no manifest.
-fn streams(store: &Inner, digest: &Digest) -> Result<Vec<Digest>, CollectError> {
+pub(super) fn streams(store: &Inner, digest: &Digest) -> Result<Vec<Digest>, CollectError> {
     let manifest = artifact::read_manifest(store, digest).map_err(|error| {
         let path = store.layout.manifests.path_of(digest);
         CollectError::Unreadable { what: "manifest", path, source: Box::new(error) }

@@ -1,18 +1,28 @@
 //! Taking files away, a batch at a time.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
+use std::time::Duration;
 
-use artifacts::{CollectError, FileError};
+use artifacts::sidecar::SIDECAR_MIN_BYTES;
+use artifacts::{CollectError, FileError, FileId};
 use output_contract::Digest;
 use uuid::Uuid;
 
+use super::candidates::Candidates;
+use crate::expired::MOST;
+use crate::layout::Layout;
 use crate::local::Inner;
 use crate::lock::{Collector, SweepExclusive};
-use crate::shelf::Shelf;
+use crate::shelf::Walk;
 use crate::tree::{Dir, FileStat};
 
 /// Files removed under one exclusive lock, so that publishers wait for little.
 const BATCH: usize = 64;
+
+/// A file of at most so many bytes is removed where it is: to move it away
+/// first would take as long. What is larger may take long to free, for which
+/// no publisher is to wait.
+const SMALL_BYTES: u64 = 64 * 1024;
 
 /// What kind of file a candidate is; parents come before children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,95 +34,136 @@ pub(super) enum Kind {
     Orphan,
 }
 
-/// A file that may be removed, as it was when it was listed.
-#[derive(Debug)]
+/// A file that may be removed, as it was when it was looked at. There may be
+/// as many as files in the store, so it is small.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
-    pub(super) kind: Kind,
     pub(super) digest: Digest,
-    pub(super) stat: FileStat,
+    pub(super) bytes: u64,
+    id: FileId,
+    changed: Duration,
 }
 
-/// What was removed.
+impl Candidate {
+    pub(super) const fn new(digest: Digest, stat: &FileStat) -> Self {
+        Self { digest, bytes: stat.bytes, id: stat.id, changed: stat.changed }
+    }
+
+    fn is(&self, now: &FileStat) -> bool {
+        (now.id, now.bytes, now.changed) == (self.id, self.bytes, self.changed)
+    }
+}
+
+/// What was removed: blobs and manifests.
 #[derive(Debug, Default)]
 pub(super) struct Swept {
-    /// Their digests and sizes in bytes.
-    pub(super) removed: Vec<(Digest, u64)>,
+    pub(super) removed: u64,
+    /// Their size.
+    pub(super) removed_bytes: u64,
+    /// The last of them, and their sizes in bytes: as many as are remembered.
+    pub(super) last: VecDeque<(Digest, u64)>,
     /// Candidates that someone came to need, or changed, meanwhile.
     pub(super) spared: u64,
 }
 
-/// Everything there is, parents before children.
-pub(super) fn list(store: &Inner) -> Result<Vec<Candidate>, FileError> {
-    let layout = &store.layout;
-    let mut candidates = Vec::new();
-    let mut add = |kind, shelved: Vec<crate::shelf::Shelved>| {
-        candidates.extend(shelved.into_iter().map(|found| Candidate {
-            kind,
-            digest: found.digest,
-            stat: found.stat,
-        }));
-    };
-    add(Kind::Manifest, layout.manifests.list()?);
-    let index = layout.index.list()?;
-    let blobs = layout.blobs.list()?;
-    let known: HashSet<Digest> = blobs.iter().map(|blob| blob.digest).collect();
-    add(Kind::Blob, blobs);
-    add(Kind::Orphan, index.into_iter().filter(|found| !known.contains(&found.digest)).collect());
-    Ok(candidates)
+impl Swept {
+    fn count(&mut self, candidate: &Candidate) {
+        self.removed += 1;
+        self.removed_bytes += candidate.bytes;
+        if self.last.len() == MOST {
+            self.last.pop_front();
+        }
+        self.last.push_back((candidate.digest, candidate.bytes));
+    }
 }
 
-/// Moves the candidates to the trash that are still what they were, and that no
-/// lease names: `leased` is asked anew under every lock.
+/// Removes the candidates that are still what they were, and that no lease
+/// names: `leased` is asked anew under every lock.
 pub(super) fn sweep(
     store: &Inner,
     collector: &Collector,
-    candidates: &[Candidate],
+    candidates: &Candidates,
     leased: impl Fn() -> Result<HashSet<Digest>, CollectError>,
 ) -> Result<Swept, CollectError> {
     let mut swept = Swept::default();
-    if candidates.is_empty() {
+    let mut all = candidates.in_order().peekable();
+    if all.peek().is_none() {
         return Ok(swept);
     }
     let trash = store.layout.trash.make_dir(&Uuid::new_v4().to_string())?;
-    for batch in candidates.chunks(BATCH) {
+    let mut places = Places::new(&store.layout, &trash);
+    while all.peek().is_some() {
         let _nobody_links = SweepExclusive::take(&store.layout.locks, collector)?;
         let leased = leased()?;
-        for candidate in batch {
-            if leased.contains(&candidate.digest) || !remove(store, &trash, candidate)? {
-                swept.spared += u64::from(candidate.kind != Kind::Orphan);
-            } else if candidate.kind != Kind::Orphan {
-                swept.removed.push((candidate.digest, candidate.stat.bytes));
+        for (kind, candidate) in all.by_ref().take(BATCH) {
+            if leased.contains(&candidate.digest) || !places.remove(kind, candidate)? {
+                swept.spared += u64::from(kind != Kind::Orphan);
+            } else if kind != Kind::Orphan {
+                swept.count(candidate);
             }
         }
     }
     Ok(swept)
 }
 
-/// Moves one file to the trash; `false` where it is no longer what was listed.
-fn remove(store: &Inner, trash: &Dir, candidate: &Candidate) -> Result<bool, FileError> {
-    let layout = &store.layout;
-    let Candidate { kind, digest, stat } = candidate;
-    let shelf = match kind {
-        Kind::Manifest => &layout.manifests,
-        Kind::Blob => &layout.blobs,
-        Kind::Orphan => &layout.index,
-    };
-    let same =
-        |now: FileStat| (now.id, now.bytes, now.changed) == (stat.id, stat.bytes, stat.changed);
-    if !shelf.stat(digest)?.is_some_and(same)
-        || *kind == Kind::Orphan && layout.blobs.stat(digest)?.is_some()
-    {
-        return Ok(false);
-    }
-    move_to(shelf, digest, trash, &format!("{kind:?}-{digest}"))?;
-    if *kind == Kind::Blob && layout.index.stat(digest)?.is_some() {
-        move_to(&layout.index, digest, trash, &format!("Index-{digest}"))?;
-    }
-    Ok(true)
+/// Where candidates are, and where they go.
+#[derive(Debug)]
+struct Places<'a> {
+    manifests: Walk<'a>,
+    blobs: Walk<'a>,
+    index: Walk<'a>,
+    trash: &'a Dir,
 }
 
-fn move_to(shelf: &Shelf, digest: &Digest, trash: &Dir, name: &str) -> Result<(), FileError> {
-    shelf.dir(digest)?.rename(&digest.to_string(), trash, name)
+impl<'a> Places<'a> {
+    const fn new(layout: &'a Layout, trash: &'a Dir) -> Self {
+        Self {
+            manifests: Walk::new(&layout.manifests),
+            blobs: Walk::new(&layout.blobs),
+            index: Walk::new(&layout.index),
+            trash,
+        }
+    }
+
+    /// Removes one file; `false` where it is no longer what was looked at.
+    fn remove(&mut self, kind: Kind, candidate: &Candidate) -> Result<bool, FileError> {
+        let digest = &candidate.digest;
+        if kind == Kind::Orphan && self.blobs.stat(digest)?.is_some() {
+            return Ok(false);
+        }
+        let shelf = match kind {
+            Kind::Manifest => &mut self.manifests,
+            Kind::Blob => &mut self.blobs,
+            Kind::Orphan => &mut self.index,
+        };
+        if !shelf.stat(digest)?.is_some_and(|now| candidate.is(&now)) {
+            return Ok(false);
+        }
+        take_away(shelf, digest, candidate.bytes, self.trash, &format!("{kind:?}"))?;
+        // Only a large blob has a sidecar.
+        if kind == Kind::Blob
+            && candidate.bytes > SIDECAR_MIN_BYTES
+            && let Some(sidecar) = self.index.stat(digest)?
+        {
+            take_away(&mut self.index, digest, sidecar.bytes, self.trash, "Index")?;
+        }
+        Ok(true)
+    }
+}
+
+fn take_away(
+    shelf: &mut Walk<'_>,
+    digest: &Digest,
+    bytes: u64,
+    trash: &Dir,
+    kind: &str,
+) -> Result<(), FileError> {
+    let name = digest.to_string();
+    match shelf.dir(digest)? {
+        Some(dir) if bytes <= SMALL_BYTES => dir.unlink(&name),
+        Some(dir) => dir.rename(&name, trash, &format!("{kind}-{name}")),
+        None => Ok(()),
+    }
 }
 
 /// Unlinks all that is in the trash, of this collection and of those that did

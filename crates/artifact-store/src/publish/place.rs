@@ -6,7 +6,7 @@ use output_contract::Digest;
 
 use super::staging::{Candidate, temporary_name};
 use crate::shelf::Shelf;
-use crate::tree::File;
+use crate::tree::{Dir, File, vanished};
 
 /// What is at the address, as far as it was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,8 @@ enum Outcome {
 #[derive(Debug)]
 pub(super) struct Placing<'a> {
     shelf: &'a Shelf,
+    /// Where it goes.
+    dir: Dir,
     digest: Digest,
     ours: Candidate<'a>,
     found: Found,
@@ -49,8 +51,8 @@ impl<'a> Placing<'a> {
         ours: Candidate<'a>,
     ) -> Result<Self, FileError> {
         // Made now rather than under the lock.
-        shelf.make_dir(&digest)?;
-        Ok(Self { shelf, digest, ours, found: Found::Unknown, outcome: None })
+        let dir = shelf.make_dir(&digest)?;
+        Ok(Self { shelf, dir, digest, ours, found: Found::Unknown, outcome: None })
     }
 
     /// The digest, where a bad copy was replaced.
@@ -64,11 +66,7 @@ impl<'a> Placing<'a> {
             return Ok(());
         }
         let name = self.digest.to_string();
-        let Some(dir) = self.shelf.find_dir(&self.digest)? else {
-            self.found = Found::Nothing;
-            return Ok(());
-        };
-        let Some(stat) = dir.stat(&name)? else {
+        let Some(stat) = self.dir.stat(&name)? else {
             self.found = Found::Nothing;
             return Ok(());
         };
@@ -76,18 +74,19 @@ impl<'a> Placing<'a> {
         let good = stat.id == self.ours.stat.id
             || stat.is_file
                 && stat.bytes == self.ours.stat.bytes
-                && matches!(dir.open_read(&name), Ok(Some(theirs))
+                && matches!(self.dir.open_read(&name), Ok(Some(theirs))
                     if theirs.stat()?.id == stat.id && self.same_content(&theirs)?);
         self.found = if good { Found::Good(stat.id) } else { Found::Bad(stat.id) };
         Ok(())
     }
 
     fn same_content(&self, theirs: &File) -> Result<bool, FileError> {
+        let ours_open = self.ours.open()?;
         let mut buffers = [vec![0; BLOCK_BYTES as usize], vec![0; BLOCK_BYTES as usize]];
         let [ours, other] = &mut buffers;
         let mut offset = 0;
         loop {
-            let read = self.ours.file.read_at(ours, offset)?;
+            let read = ours_open.read_at(ours, offset)?;
             let Ok(other_read) = theirs.read_at(other, offset) else { return Ok(false) };
             if ours[..read] != other[..other_read] {
                 return Ok(false);
@@ -106,17 +105,16 @@ impl<'a> Placing<'a> {
             return Ok(true);
         }
         let name = self.digest.to_string();
-        let linked = self
-            .shelf
-            .in_dir(&self.digest, |dir| self.ours.dir.link(self.ours.name, dir, &name))?;
+        let ours = self.ours;
+        let linked = self.in_dir(|dir| ours.dir.link(ours.name, dir, &name))?;
         if linked {
             self.outcome = Some(Outcome::Linked);
             return Ok(true);
         }
-        let there = self.shelf.stat(&self.digest)?.map(|stat| stat.id);
+        let there = self.dir.stat(&name)?.map(|stat| stat.id);
         self.outcome = match (self.found, there) {
             (Found::Good(compared), Some(id)) if compared == id => {
-                self.shelf.dir(&self.digest)?.touch(&name)?;
+                self.dir.touch(&name)?;
                 Some(Outcome::Kept)
             }
             (Found::Bad(compared), Some(id)) if compared == id => {
@@ -137,30 +135,41 @@ impl<'a> Placing<'a> {
 
     /// Puts our file over what is there, by a second name of it: renaming the
     /// first would take it from the capture.
-    fn replace(&self) -> Result<(), FileError> {
-        let second = temporary_name();
-        self.ours.dir.link(self.ours.name, self.ours.dir, &second)?;
-        let moved = self.shelf.in_dir(&self.digest, |dir| {
-            self.ours.dir.rename(&second, dir, &self.digest.to_string())
-        });
+    fn replace(&mut self) -> Result<(), FileError> {
+        let (ours, second, name) = (self.ours, temporary_name(), self.digest.to_string());
+        ours.dir.link(ours.name, ours.dir, &second)?;
+        let moved = self.in_dir(|dir| ours.dir.rename(&second, dir, &name));
         // Renaming one name of a file over another of it leaves both.
-        self.ours.dir.unlink(&second)?;
+        ours.dir.unlink(&second)?;
         moved
+    }
+
+    /// Does something in the directory, making it again where it has vanished.
+    fn in_dir<T>(
+        &mut self,
+        mut operation: impl FnMut(&Dir) -> Result<T, FileError>,
+    ) -> Result<T, FileError> {
+        match operation(&self.dir) {
+            Err(error) if vanished(&error) => {}
+            done => return done,
+        }
+        let done = self.shelf.in_dir(&self.digest, operation)?;
+        self.dir = self.shelf.make_dir(&self.digest)?;
+        Ok(done)
     }
 
     /// Brings the file and its name to the medium. A copy that was there
     /// already may never have been: its first writer need not be durable, or
     /// may not have come to that. Of an empty file there is only the name.
     pub(super) fn sync(&self) -> Result<(), FileError> {
-        let dir = self.shelf.dir(&self.digest)?;
         if self.ours.stat.bytes == 0 {
-            return self.shelf.sync(&dir);
+            return self.shelf.sync(&self.dir);
         }
         if self.outcome == Some(Outcome::Kept) {
-            self.shelf.file(&self.digest)?.sync()?;
+            self.dir.file(&self.digest.to_string())?.sync()?;
         } else if !self.ours.synced {
-            self.ours.file.sync()?;
+            self.ours.open()?.sync()?;
         }
-        self.shelf.sync(&dir)
+        self.shelf.sync(&self.dir)
     }
 }

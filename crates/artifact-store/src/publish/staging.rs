@@ -16,7 +16,6 @@ pub(super) struct Source<'a> {
     capture: &'a SealedCapture,
     dir: Dir,
     name: String,
-    file: File,
     stat: FileStat,
 }
 
@@ -25,10 +24,21 @@ pub(super) struct Source<'a> {
 pub(super) struct Candidate<'a> {
     pub(super) dir: &'a Dir,
     pub(super) name: &'a str,
-    pub(super) file: &'a File,
     pub(super) stat: &'a FileStat,
     /// Its bytes are on the medium.
     pub(super) synced: bool,
+}
+
+impl Candidate<'_> {
+    /// Opens the file, which few need.
+    pub(super) fn open(&self) -> Result<File, FileError> {
+        let file = self.dir.file(self.name)?;
+        if file.stat()?.id == self.stat.id {
+            return Ok(file);
+        }
+        let gone = std::io::Error::from(std::io::ErrorKind::NotFound);
+        Err(FileError::new("open", file.path(), gone))
+    }
 }
 
 impl<'a> Source<'a> {
@@ -46,21 +56,19 @@ impl<'a> Source<'a> {
             return Err(foreign());
         };
         let dir = store.layout.captures.find_dir(id)?.ok_or_else(changed)?;
-        let file = dir.open_read(name)?.ok_or_else(changed)?;
-        let stat = file.stat()?;
+        let stat = dir.stat(name)?.ok_or_else(changed)?;
         if stat.id != capture.file_id() || stat.bytes != capture.bytes() || !stat.is_file {
             return Err(changed());
         }
         // Its age counts from now, not from when it was last written to.
-        let stat = FileStat { changed: file.touch()?.changed, ..stat };
-        Ok(Self { digest: capture.digest(), capture, dir, name: name.to_owned(), file, stat })
+        dir.touch(name)?;
+        Ok(Self { digest: capture.digest(), capture, dir, name: name.to_owned(), stat })
     }
 
     pub(super) fn file(&self) -> Candidate<'_> {
         Candidate {
             dir: &self.dir,
             name: &self.name,
-            file: &self.file,
             stat: &self.stat,
             synced: self.capture.durability() == Durability::Durable,
         }
@@ -92,7 +100,6 @@ pub(crate) struct Staged<'a> {
     pub(super) digest: Digest,
     dir: &'a Dir,
     name: String,
-    file: File,
     stat: FileStat,
     durability: Durability,
 }
@@ -120,7 +127,7 @@ impl<'a> Staged<'a> {
             file.stat()
         })();
         match written {
-            Ok(stat) => Ok(Self { digest, dir, name, file, stat, durability }),
+            Ok(stat) => Ok(Self { digest, dir, name, stat, durability }),
             Err(error) => {
                 let _ = dir.unlink(&name);
                 Err(error)
@@ -132,7 +139,6 @@ impl<'a> Staged<'a> {
         Candidate {
             dir: self.dir,
             name: &self.name,
-            file: &self.file,
             stat: &self.stat,
             synced: self.durability.waits(),
         }

@@ -92,13 +92,18 @@ impl OwnerRoots {
     }
 
     /// Whether there are lines that say nothing any more.
-    pub(super) const fn has_superfluous_lines(&self) -> bool {
+    pub(crate) const fn has_superfluous_lines(&self) -> bool {
         self.superfluous
     }
 
     /// All digests that are retained.
     pub(crate) fn digests(&self) -> impl Iterator<Item = &Digest> {
         self.calls.values().flat_map(|retained| &retained.digests)
+    }
+
+    /// When each call last retained something.
+    pub(crate) fn times(&self) -> impl Iterator<Item = Timestamp> {
+        self.calls.values().map(|retained| retained.at)
     }
 
     /// What calls retained once and released, while the lines say so.

@@ -300,17 +300,23 @@ impl Dir {
     }
 
     fn all_names(&self) -> Result<Vec<String>, FileError> {
-        let failed = |errno| FileError::new("list", &self.path, errno);
         let mut names = Vec::new();
+        self.each_name(|name| names.push(name.to_owned()))?;
+        Ok(names)
+    }
+
+    /// Calls `found` with each name in this directory, hidden ones too.
+    pub(crate) fn each_name(&self, mut found: impl FnMut(&str)) -> Result<(), FileError> {
+        let failed = |errno| FileError::new("list", &self.path, errno);
         let listed = self.run(OperationKind::List, "", || rustix::fs::Dir::read_from(&self.fd));
         for entry in listed.map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy();
             if !matches!(&*name, "." | "..") {
-                names.push(name.into_owned());
+                found(&name);
             }
         }
-        Ok(names)
+        Ok(())
     }
 
     /// Brings the names in this directory to the medium.

@@ -99,7 +99,11 @@ impl File {
     /// Appends all of `bytes` to a file that was opened for appending and is
     /// locked; where that fails, cuts the file back to what it was.
     pub(crate) fn append(&self, bytes: &[u8]) -> Result<(), FileError> {
-        let before = self.stat()?.bytes;
+        self.append_after(self.stat()?.bytes, bytes)
+    }
+
+    /// Appends all of `bytes` to such a file that has `before` bytes.
+    pub(crate) fn append_after(&self, before: u64, bytes: &[u8]) -> Result<(), FileError> {
         let mut rest = bytes;
         while !rest.is_empty() {
             let target = self.target(OperationKind::Write);

@@ -221,6 +221,39 @@ fn roots_are_compacted_and_empty_ones_removed() {
 }
 
 #[test]
+fn what_a_process_knows_of_its_roots_is_checked() {
+    let scratch = Scratch::new();
+    let store = scratch.open();
+    let keep = |content: &[u8], id| {
+        let guard = publish(&store, &[content]);
+        guard.retain(&owner("s"), &call(id)).unwrap();
+        guard.release();
+    };
+    let calls = || -> Vec<String> {
+        let retained = scratch.open().retained().unwrap();
+        retained.iter().map(|retained| retained.call.to_string()).collect()
+    };
+    keep(b"a", "1");
+    keep(b"b", "2");
+    let roots = scratch.root().join("roots").join(&scratch.names_in("roots")[0]);
+    append(&roots, b"0123 torn");
+    keep(b"c", "3");
+    assert_eq!(calls(), ["1", "2", "3"]);
+    // Another file has the name now.
+    scratch.open().release(&owner("s"), Some(&call("1"))).unwrap();
+    assert_eq!(collect(&scratch.open()).removed, 1);
+    keep(b"d", "4");
+    assert_eq!(calls(), ["2", "3", "4"]);
+    // And now none.
+    scratch.open().release(&owner("s"), None).unwrap();
+    assert_eq!(collect(&scratch.open()).removed, 3);
+    assert_eq!(scratch.names_in("roots"), [""; 0]);
+    keep(b"e", "5");
+    assert_eq!(calls(), ["5"]);
+    assert_eq!(collect(&scratch.open()).live, 1);
+}
+
+#[test]
 fn lease_files_are_begun_anew_and_forgotten() {
     let scratch = Scratch::new();
     let store = scratch.open();

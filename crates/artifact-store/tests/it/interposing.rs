@@ -58,6 +58,7 @@ fn every_operation_says_what_and_where() {
         (OperationKind::Write, "owners"),
         (OperationKind::Write, "roots"),
         (OperationKind::SyncFile, "roots"),
+        (OperationKind::Unlink, "manifests"),
         (OperationKind::Rename, "trash"),
         (OperationKind::Unlink, "trash"),
         (OperationKind::RemoveDir, "trash"),
