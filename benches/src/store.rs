@@ -18,8 +18,9 @@ pub(crate) fn run(memory: &Scratch, disk: &Scratch, runs: usize) -> Result<()> {
     outputs::fast(disk, runs)?;
     syncs::run(disk)?;
     outputs::durable(disk, runs)?;
-    collection::speed(disk, runs)?;
-    collection::speed(memory, runs)?;
-    collection::memory(memory, runs)?;
+    let records = collection::records(memory)?;
+    collection::speed(memory, &records, runs)?;
+    collection::speed(disk, &records, runs)?;
+    collection::memory(memory, &records, runs)?;
     open::run(memory, runs)
 }

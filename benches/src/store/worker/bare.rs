@@ -60,8 +60,7 @@ impl Bare {
         let _lock = new_file(&self.captures, &lock)?;
         rustix::fs::mkdirat(&self.captures, &id, Mode::RWXU)?;
         let capture = directory(&self.captures, &id)?;
-        rustix::io::write(new_file(&capture, ".meta.json")?, &LINE)?;
-        rustix::fs::renameat(&capture, ".meta.json", &capture, "meta.json")?;
+        rustix::io::write(new_file(&capture, "meta.json")?, &LINE)?;
         let file = new_file(&capture, "stream-0")?;
         rustix::io::write(&file, bytes)?;
         rustix::fs::fchmod(&file, Mode::RUSR)?;
