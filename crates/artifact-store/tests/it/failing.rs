@@ -59,6 +59,9 @@ fn fails_well(script: &Script, disk: FaultyDisk) -> Result<bool, String> {
     let root = scratch.root();
     (script.prepare)(&open_at(&root, Durability::Fast));
     let kept = before(&open_at(&root, Durability::Fast));
+    if script.anew {
+        fs_err::remove_dir_all(&root).unwrap();
+    }
 
     let disk = Arc::new(disk);
     let done = open(&root, &disk).and_then(|store| (script.act)(&store));

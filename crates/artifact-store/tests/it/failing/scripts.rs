@@ -25,6 +25,8 @@ pub(super) struct Script {
     pub(super) check: fn(&LocalStore) -> Found,
     /// It is about damage, so that there may be some.
     pub(super) damages: bool,
+    /// There is no store yet.
+    pub(super) anew: bool,
 }
 
 /// Just large enough for a sidecar.
@@ -77,22 +79,15 @@ fn nothing(_: &LocalStore) -> Found {
     Ok(())
 }
 
-pub(super) const OPEN: Script = Script {
-    prepare: |store| {
-        // Nothing is left of it but an empty directory.
-        let root = store.captures().path().parent().unwrap().to_owned();
-        fs_err::remove_dir_all(root).unwrap();
-    },
-    act: |_| Ok(()),
-    check: nothing,
-    damages: false,
-};
+pub(super) const OPEN: Script =
+    Script { prepare: |_| {}, act: |_| Ok(()), check: nothing, damages: false, anew: true };
 
 pub(super) const PUBLISH: Script = Script {
     prepare: keep,
     act: |store| capture(store, &[b"new\n"], false),
     check: |store| retains(store, &[digest_of(b"new\n")]),
     damages: false,
+    anew: false,
 };
 
 pub(super) const STREAMS: Script = Script {
@@ -100,6 +95,7 @@ pub(super) const STREAMS: Script = Script {
     act: |store| capture(store, &[&[&large()[..], b"end"].concat(), b"", b"err\n"], true),
     check: |store| retains(store, &[digest_of(b""), digest_of(b"err\n")]),
     damages: false,
+    anew: false,
 };
 
 pub(super) const DEDUP: Script = Script {
@@ -107,6 +103,7 @@ pub(super) const DEDUP: Script = Script {
     act: |store| capture(store, &[b"shared\n", &large()], false),
     check: |store| retains(store, &[digest_of(b"shared\n"), digest_of(&large())]),
     damages: false,
+    anew: false,
 };
 
 pub(super) const BORROW: Script = Script {
@@ -121,6 +118,7 @@ pub(super) const BORROW: Script = Script {
     },
     check: |store| retains(store, &[digest_of(b"kept\n"), digest_of(b"shared\n")]),
     damages: false,
+    anew: false,
 };
 
 pub(super) const RELEASE: Script = Script {
@@ -145,6 +143,7 @@ pub(super) const RELEASE: Script = Script {
         ensure(ids == expected, || format!("{ids:?}"))
     },
     damages: false,
+    anew: false,
 };
 
 pub(super) const COLLECT: Script = Script {
@@ -162,6 +161,7 @@ pub(super) const COLLECT: Script = Script {
     },
     check: RELEASE.check,
     damages: false,
+    anew: false,
 };
 
 pub(super) const RETIRE: Script = Script {
@@ -193,6 +193,7 @@ pub(super) const RETIRE: Script = Script {
         ensure(left.is_empty(), || format!("{left:?}"))
     },
     damages: false,
+    anew: false,
 };
 
 pub(super) const VERIFY: Script = Script {
@@ -219,6 +220,7 @@ pub(super) const VERIFY: Script = Script {
         ensure(matches!(read, Err(artifacts::OpenError::Corrupt { .. })), || format!("{read:?}"))
     },
     damages: true,
+    anew: false,
 };
 
 pub(super) const RECOVER: Script = Script {
@@ -245,6 +247,7 @@ pub(super) const RECOVER: Script = Script {
         serves(store, digest_of(b""))
     },
     damages: false,
+    anew: false,
 };
 
 pub(super) const READ: Script = Script {
@@ -261,4 +264,5 @@ pub(super) const READ: Script = Script {
     },
     check: nothing,
     damages: false,
+    anew: false,
 };
