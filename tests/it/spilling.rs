@@ -78,6 +78,24 @@ fn as_an_artifact_it_is_read_as_the_hint_says() {
     assert!(tool.contains(". Use read with this URI as filePath, offset and limit"), "{tool}");
 }
 
+#[cfg(feature = "object")]
+#[test]
+fn in_an_object_store_it_is_below_the_url() {
+    let sandbox = Sandbox::new();
+    let text = long_text();
+    let options = "--max-inline-bytes 600 --backend object";
+    let unset = spill(&sandbox, options, text.as_bytes());
+    assert_eq!(unset.code, Some(1));
+    assert!(unset.stderr.contains("[spill] url is not set"), "{}", unset.stderr);
+
+    let objects = sandbox.work().join("objects");
+    sandbox.configure(&format!("[spill]\nurl = \"file://{objects}\"\n"));
+    let shown = spill(&sandbox, options, text.as_bytes()).text();
+    let (locator, _) = notice(&shown);
+    assert!(locator.starts_with(objects.join("session-").as_str()), "{locator}");
+    assert_eq!(fs_err::read_to_string(&locator).unwrap(), text);
+}
+
 #[test]
 fn what_is_within_the_limit_is_shown_as_it_is_and_kept_nowhere_else() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,5 @@
-//! `web-fetch`: an agent's runtime around one call of `web_fetch`, without the agent.
+//! An agent's runtime around one call of `web_fetch`, without the agent:
+//! `cargo run -p web-fetch-example -- --max-inline-bytes 4000 https://example.org/`.
 //!
 //! It shows the composition: the tool, a place to spill to and the policy are plugins, installed
 //! in this order; the tool knows of neither. What is printed is what a model would see.
