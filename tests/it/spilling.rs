@@ -1,6 +1,5 @@
 //! `overspill spill`, and the plugins that `[spill]` loads.
 
-use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
@@ -156,8 +155,11 @@ fn on_a_terminal(command: &mut Command) -> (Option<i32>, String) {
     // Ours are closed, so that the terminal hangs up when the program ends.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut written = Vec::new();
-    // On Linux a terminal that has hung up is an error of the read.
-    let _ = std::fs::File::from(master).read_to_end(&mut written);
+    let mut piece = [0; 4096];
+    // A terminal that has hung up is the end, or an error of the read.
+    while let Ok(len @ 1..) = rustix::io::read(&master, &mut piece) {
+        written.extend_from_slice(&piece[..len]);
+    }
     (child.wait().unwrap().code(), String::from_utf8_lossy(&written).replace("\r\n", "\n"))
 }
 
