@@ -52,6 +52,16 @@ fn a_long_text_is_kept_in_a_private_file_and_shown_within_the_limit() {
     assert!(text.starts_with(head) && text.ends_with(tail), "true ends of the text");
     assert_eq!(head.len() + tail.len() + omitted, text.len());
 
+    // The notice says how to read it, for whoever has a shell.
+    assert!(shown.contains(". Read this file in parts, such as with sed -n '1,200p'"), "{shown}");
+    let line = format!("sed -n '1,200p' {locator}");
+    assert_eq!(
+        sandbox.shell(&line).text(),
+        text.lines().take(200).map(|l| format!("{l}\n")).collect::<String>()
+    );
+    let tool = spill(&sandbox, "--max-inline-bytes 900 --hints tool", text.as_bytes()).text();
+    assert!(tool.contains(". Use read with offset and limit on this path"), "{tool}");
+
     // The call is one as any other, and says what was shown.
     let saved = sandbox.overspill(["show", "s", "--json"]).text();
     assert!(saved.contains(&format!("\"shownBytes\": {}", head.len() + tail.len())), "{saved}");
@@ -131,12 +141,15 @@ fn what_cannot_be_spilled_is_shown_as_any_output_and_says_why() {
 }
 
 #[test]
-fn without_a_limit_it_says_where_to_set_one() {
+fn without_a_limit_nothing_is_spilled_and_it_says_where_to_set_one() {
     let sandbox = Sandbox::new();
-    let refused = spill(&sandbox, "", b"text");
-    assert_eq!((refused.code, refused.text().as_str()), (Some(1), ""));
-    assert!(refused.stderr.contains("--max-inline-bytes"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("overspill.toml"), "{}", refused.stderr);
+    let text = long_text();
+    let shown = spill(&sandbox, "", text.as_bytes());
+    assert_eq!(shown.code, Some(0));
+    assert!(shown.stderr.contains("--max-inline-bytes"), "{}", shown.stderr);
+    assert!(shown.stderr.contains("overspill.toml"), "{}", shown.stderr);
+    assert!(shown.text().contains("[Truncated. Read more: overspill read artifact://"));
+    assert!(!sandbox.home().join("spill").exists());
     sandbox.configure("[spill]\nmax_inline_bytes = 4\n");
     assert_eq!(spill(&sandbox, "", b"text").text(), "text");
     let config = sandbox.overspill(["config"]).text();

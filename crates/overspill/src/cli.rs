@@ -78,6 +78,7 @@ pub enum Command {
 The command runs without a shell; use `bash -c '…'` for pipes and redirections.
 Its standard input is empty unless --stdin is given, and it has no terminal.
 Of one stream at most [capture] max_stream_bytes are kept (`overspill config`).
+Where [spill] max_inline_bytes is set, all that is shown is within that as well.
 
 A background process that keeps an output open is waited for one second. What it
 writes later is lost, and writing may end it: redirect it, `server >log 2>&1 &`.
@@ -214,7 +215,11 @@ For the result of a tool that ran elsewhere: standard input is what it returned,
 and standard output what its model should see. A text within the limit is shown
 as any output is; a longer one is kept whole, and its head, its tail and where it
 is are shown within the limit. Where it cannot be kept it is shown as any output
-is. The call is saved, so that `overspill show` has it too.
+is, which may be more than the limit. The call is saved, so that `overspill show`
+has it too.
+
+The backend `local` keeps the text in a file beside the store, which nothing but
+you removes; `artifact` keeps it in the store, for as long as the session.
 
 Examples:
   fetch URL | overspill spill --session s1 --tool fetch --max-inline-bytes 20000
@@ -232,7 +237,7 @@ pub struct SpillArgs {
     /// Where a longer text is kept [default: from the configuration]
     #[arg(long, value_enum)]
     pub backend: Option<SpillBackend>,
-    /// How an artifact is said to be read: by a command line, or the read tool
+    /// How the text is said to be read: with a shell, or with the read tool
     #[arg(long, value_enum, default_value_t = HintsArg::Cli)]
     pub hints: HintsArg,
 }
@@ -291,7 +296,11 @@ model; then it is asked once more, with a copy in which outputs are references.
 What only the history had is stored for that, in the session.
 
 The new history goes to standard output, a report as JSON to standard error. The
-file is not changed. Exit code: 75 if the copy is too long as well.
+file is not changed. A turn begins with what the user says; where all of the
+history is in the last turns, there is nothing to compact.
+
+Exit code: 75 if the copy is too long as well; 1 if it is no shorter than the
+history, or the history stays as it is for another reason, which is said.
 
 Examples:
   overspill compact --format anthropic --keep 2 --summarizer ./summarize chat.json
@@ -303,10 +312,10 @@ pub struct CompactArgs {
     /// The command that writes summaries
     #[arg(long, value_name = "COMMAND", required_unless_present = "prune_only")]
     pub summarizer: Option<String>,
-    /// How many of the last turns stay as they are
+    /// How many of the last turns stay as they are; 0 keeps none
     #[arg(long, value_name = "TURNS", default_value_t = 1)]
     pub keep: usize,
-    /// Print the copy for the second trial, and ask nobody
+    /// Run no summariser; print the copy in which outputs are references
     #[arg(long)]
     pub prune_only: bool,
     /// The session that keeps what is stored [default: today's date, in UTC]

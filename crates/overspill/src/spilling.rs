@@ -17,6 +17,9 @@ use tool_api::{Plugin, PluginError, Registrar};
 use crate::config::{Spill, SpillBackend};
 use crate::home::{PROGRAM, now};
 
+/// How a file is read by whoever has a shell.
+const LOCAL_HINT: &str = "Read this file in parts, such as with sed -n '1,200p', or grep it.";
+
 /// The backend and the policy, as configured. Without a cap it registers
 /// nothing. It goes last, so that the policy sees what all others settled.
 #[derive(Debug)]
@@ -44,7 +47,11 @@ impl Spilling {
         let store: Arc<dyn SpillStore> = match config.backend {
             SpillBackend::Local => {
                 let root = config.root.clone().unwrap_or_else(|| root.join("spill"));
-                Arc::new(LocalSpill::new(root).context("[spill] root")?)
+                let spill = LocalSpill::new(root).context("[spill] root")?;
+                match hints {
+                    Hints::Cli { .. } => Arc::new(spill.with_hint(LOCAL_HINT)?),
+                    _ => Arc::new(spill),
+                }
             }
             SpillBackend::Artifact => Arc::new(ArtifactSpill::new(Arc::clone(store), hints, now)),
             #[cfg(feature = "object")]

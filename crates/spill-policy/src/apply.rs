@@ -126,7 +126,7 @@ pub async fn apply(
                 %call,
                 bytes = text.len(),
                 cap = cap.get(),
-                "a result over the cap is shown as it is"
+                "a result over the cap is not spilled"
             );
             Applied::Unchanged(reason)
         }

@@ -20,7 +20,7 @@ pub(crate) fn smaller(preview: CallPreview, cap: MaxInlineBytes, call: &CallInfo
                 tool = %call.tool,
                 call = %call.call_id,
                 cap = cap.get(),
-                "a result over the cap is shown as it is"
+                "a preview over the cap cannot be made smaller"
             );
             preview
         }

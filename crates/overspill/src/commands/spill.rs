@@ -2,7 +2,7 @@
 
 use std::io::{Read, stdin};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 use async_trait::async_trait;
 use bytes::Bytes;
 use output_contract::{CallId, Fields, OutputDeclaration};
@@ -29,11 +29,13 @@ pub(crate) async fn run(args: SpillArgs) -> anyhow::Result<u8> {
         max_inline_bytes: args.max_inline_bytes.or(config.spill.max_inline_bytes),
         ..config.spill.clone()
     };
-    ensure!(
-        spill.max_inline_bytes.is_some(),
-        "nothing says how much may be shown; give --max-inline-bytes, or set it under [spill] in {}",
-        crate::home::config_path(&root)
-    );
+    if spill.max_inline_bytes.is_none() {
+        let config = crate::home::config_path(&root);
+        terminal::note(&format!(
+            "overspill: nothing says how much may be shown, so the text is shown as any output is; \
+             give --max-inline-bytes, or set it under [spill] in {config}"
+        ));
+    }
     let text = read_text(config.capture.max_stream_bytes)?;
     let tool_hints = args.hints == HintsArg::Tool;
     let spilling = Spilling::new(&spill, &root, &store, &hints(tool_hints))?;
