@@ -225,6 +225,43 @@ fn a_session_of_our_own_by_its_log() {
 }
 
 #[test]
+fn what_a_summariser_leaves_behind_is_not_waited_for() {
+    let file = anthropic();
+    let ran = file.compact(&[
+        "--keep",
+        "0",
+        "--summarizer",
+        "echo short; sleep 1000 2> /dev/null & echo $! > left",
+    ]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.text().contains("short"), "{}", ran.text());
+    let left = fs_err::read_to_string(file.sandbox.work().join("left")).unwrap();
+    file.sandbox.shell(&format!("kill -9 {left}"));
+}
+
+#[test]
+fn a_summariser_ends_with_the_program_and_its_summary_with_the_history() {
+    let file = anthropic();
+    let line = format!(
+        "overspill compact --format anthropic --keep 0 \
+         --summarizer 'echo $$ > pid; sleep 1000; true' {} & \
+         until [ -s pid ]; do :; done; kill -TERM $!; wait $!; echo $?; \
+         while kill -0 $(cat pid) 2> /dev/null; do :; done",
+        file.path
+    );
+    let ran = file.sandbox.shell(&line);
+    assert_eq!(ran.text(), "1\n", "{}", ran.stderr);
+    assert!(ran.stderr.contains("cancelled"), "{}", ran.stderr);
+
+    // More than a pipe holds is never read, and more than that is written.
+    let text = file.text.replace("a line of output", &"a line of output".repeat(40));
+    let file = File::new("anthropic", text);
+    let endless = file.compact(&["--keep", "0", "--summarizer", "yes"]);
+    assert_eq!(endless.code, Some(1));
+    assert!(endless.stderr.contains("no progress"), "{}", endless.stderr);
+}
+
+#[test]
 fn what_is_no_history_is_refused() {
     for (format, text) in [
         ("overspill", "not JSON at all\n"),

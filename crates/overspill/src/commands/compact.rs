@@ -15,6 +15,7 @@ use compaction::{
     CompactOptions, Compactor, Item, PruneOptions, Pruned, StoreRetainer, Unchanged, active, prune,
 };
 use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
 use tool_api::CancellationToken;
 
 use self::own::OwnHistory;
@@ -27,15 +28,31 @@ use crate::terminal;
 
 pub(crate) async fn run(args: CompactArgs) -> anyhow::Result<u8> {
     let bytes = fs_err::read(&args.file)?;
-    let provider = |format| document(format, bytes.clone(), &args.file);
     match args.format {
-        HistoryFormat::Anthropic => compact(provider(Format::Anthropic)?, &args).await,
-        HistoryFormat::Openai => compact(provider(Format::OpenAi)?, &args).await,
+        HistoryFormat::Anthropic => {
+            compact(document(Format::Anthropic, bytes, &args.file)?, &args).await
+        }
+        HistoryFormat::Openai => compact(document(Format::OpenAi, bytes, &args.file)?, &args).await,
         HistoryFormat::Overspill => {
             let history = OwnHistory::parse(&bytes);
             compact(history.with_context(|| format!("could not read {}", args.file))?, &args).await
         }
     }
+}
+
+/// Cancelled by a signal that asks the program to end, so that the summariser
+/// ends as well.
+fn cancelled_by_signals() -> anyhow::Result<CancellationToken> {
+    let cancel = CancellationToken::new();
+    for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+        let mut signals = signal(kind).context("could not listen for signals")?;
+        let cancel = cancel.clone();
+        tokio::spawn(async move {
+            signals.recv().await;
+            cancel.cancel();
+        });
+    }
+    Ok(cancel)
 }
 
 fn document(format: Format, bytes: Vec<u8>, file: &Utf8Path) -> anyhow::Result<Document> {
@@ -52,7 +69,7 @@ where
     let home = Home::open().await?;
     let session = args.session.clone().unwrap_or_else(|| default_session(now()));
     let retainer = Arc::new(StoreRetainer::new(home.artifacts(), session));
-    let (options, cancel) = (PruneOptions::default(), CancellationToken::new());
+    let (options, cancel) = (PruneOptions::default(), cancelled_by_signals()?);
     let source = Arc::new(source);
 
     let Some(command) = args.summarizer.clone().filter(|_| !args.prune_only) else {

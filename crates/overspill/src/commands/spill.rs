@@ -5,7 +5,7 @@ use std::io::{Read, stdin};
 use anyhow::{Context, bail};
 use async_trait::async_trait;
 use bytes::Bytes;
-use output_contract::{CallId, Fields, OutputDeclaration};
+use output_contract::{CallId, Fields, Incomplete, IncompleteReason, OutputDeclaration};
 use serde_json::{Value, json};
 use tool_api::{
     CallContext, CancellationToken, Completion, OutputHandling, PrepareError, PreparedCall,
@@ -62,6 +62,11 @@ pub(crate) async fn run(args: SpillArgs) -> anyhow::Result<u8> {
         }
         Err(error) => return Err(error.into()),
     };
+    if let Some(Incomplete { reason: IncompleteReason::StorageError, detail }) = &result.incomplete
+    {
+        let detail = detail.as_deref().unwrap_or("it could not be stored");
+        terminal::note(&format!("overspill: the text is not kept: {detail}"));
+    }
     terminal::print_bytes(result.text().as_bytes())?;
     if let Some(home) = home {
         upkeep::start(home.store.blocking(), &home.root);
