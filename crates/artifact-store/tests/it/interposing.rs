@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use artifact_store::{LocalStore, StoreOptions};
-use artifacts::capture::CaptureError;
 use artifacts::fs::{Errno, Fs, Interposer, Operation, OperationKind, Verdict};
 use artifacts::{Durability, RootError};
 use camino::Utf8Path;
 use output_contract::ArtifactUri;
 
-use crate::scratch::{Scratch, call, collect, long_content, meta, owner, publish, publish_named};
+use crate::scratch::{Scratch, call, collect, long_content, owner, publish, publish_named};
 
 /// Notes what is done, and does something about some of it.
 #[derive(Debug)]
@@ -99,28 +98,6 @@ fn a_sync_that_failed_is_final() {
     let tries = notes.seen.lock().unwrap().iter().filter(|seen| **seen == sync).count();
     assert_eq!(tries, 1);
     assert_eq!(store.retained().unwrap(), []);
-}
-
-#[test]
-fn a_capture_that_the_medium_refused_is_lost_for_whoever_finds_it() {
-    let scratch = Scratch::new();
-    let (_, store) = open(&scratch.root(), |operation| match (operation.kind, operation.area) {
-        (OperationKind::SyncFile, "captures") => Verdict::Fail(Errno::IO),
-        (OperationKind::SyncFile | OperationKind::SyncDir, _) => Verdict::Pretend,
-        _ => Verdict::Proceed,
-    });
-    let capture = store.captures().create(&meta(&["out", "err"])).unwrap();
-    let mut writer = capture.stream_writer(0).unwrap();
-    writer.append(b"x").unwrap();
-    let refused = writer.seal();
-    assert!(matches!(refused, Err(CaptureError::Lost { .. })), "{refused:?}");
-    drop(capture);
-
-    // The next process asks a medium that has nothing against it any more.
-    let found = scratch.open_with(Durability::Durable).captures().dead().unwrap();
-    let streams = found[0].seal().streams;
-    assert!(matches!(streams[0], Err(CaptureError::Lost { .. })), "{streams:?}");
-    assert_eq!(streams[1].as_ref().unwrap().bytes(), 0, "the other stream is not kept back");
 }
 
 #[test]

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use camino::Utf8Path;
 use rustix::io::Errno;
 
-use super::directory::{Directory, has_mode, is_file, stat_of};
+use super::directory::{Directory, is_file, stat_of};
 use super::error::CaptureError;
 use super::lock::CaptureLock;
 use super::meta::CaptureMeta;
 use super::sealed::{FileId, SealedCapture};
 use super::stream_file;
-use super::writer::{LOST_MODE, finish_file};
+use super::writer::finish_file;
 use crate::durability::Durability;
 use crate::error::FileError;
 use crate::fs::{Fs, OperationKind, Target};
@@ -75,10 +75,6 @@ impl DeadCapture {
         let stat = stat_of(fs, &file, &path).map_err(failed)?;
         if !is_file(&stat) {
             return Err(failed(Errno::INVAL).into());
-        }
-        if has_mode(&stat, LOST_MODE) {
-            let source = FileError::new("sync", &path, Errno::IO);
-            return Err(CaptureError::Lost { source });
         }
         finish_file(fs, &file, &path, self.durability)?;
         let hasher = hash_file(fs, &file, &path)?;

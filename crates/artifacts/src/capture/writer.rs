@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use camino::{Utf8Path, Utf8PathBuf};
-use rustix::fs::RawMode;
 use rustix::io::Errno;
 
 use super::directory::{set_mode, stat_of};
@@ -130,11 +129,6 @@ impl CaptureWriter {
     }
 }
 
-/// The mode of a file that the medium refused. Asking again would succeed, because
-/// the kernel has forgotten what it could not write; so whoever finds the file
-/// is told.
-pub(super) const LOST_MODE: RawMode = 0o400;
-
 /// Makes a complete file read-only and brings it to the medium.
 pub(super) fn finish_file(
     fs: &Fs,
@@ -145,11 +139,8 @@ pub(super) fn finish_file(
     set_mode(fs, file, path, 0o444)
         .map_err(|errno| FileError::new("set the mode of", path, errno))?;
     if durability.waits() {
-        let target = Target::of(OperationKind::SyncFile, file, path);
-        fs.sync(target, || rustix::fs::fdatasync(file)).map_err(|errno| {
-            let _ = set_mode(fs, file, path, LOST_MODE);
-            CaptureError::Lost { source: FileError::new("sync", path, errno) }
-        })?;
+        fs.sync(Target::of(OperationKind::SyncFile, file, path), || rustix::fs::fdatasync(file))
+            .map_err(|errno| CaptureError::Lost { source: FileError::new("sync", path, errno) })?;
     }
     Ok(())
 }
