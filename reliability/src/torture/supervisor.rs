@@ -119,10 +119,14 @@ fn judge(worker: &Running, status: std::process::ExitStatus, may_end: bool, done
 }
 
 /// Waits for all to end.
-fn finish(running: Vec<Running>, done: &mut Supervised) -> Result<()> {
+fn finish(mut running: Vec<Running>, done: &mut Supervised) -> Result<()> {
+    // All of them, before any is waited for: one that is stopped may have locked
+    // what another waits for.
+    for worker in &mut running {
+        worker.wake(true)?;
+    }
     let end = Instant::now() + END;
     for mut worker in running {
-        worker.wake(true)?;
         let status = loop {
             if let Some(status) = worker.child.try_wait()? {
                 break status;
